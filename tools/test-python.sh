@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 kind=$1 folder=$(realpath -m "$2") command=$(realpath "$3")
 packages=(pytest)
 if [ "$kind" = frameworks ]; then
-    packages+=(hypothesis numpy pyarrow polars pandas duckdb datasets scikit-learn imbalanced-learn scrapy datatrove orjson "ray[data]")
+    packages+=(hypothesis numpy pyarrow polars pandas duckdb datasets fsspec scikit-learn imbalanced-learn scrapy datatrove orjson "ray[data]")
 fi
 python3 -m venv "$folder"
 # Modules that no test imports need not be compiled: that takes a minute of processor time.

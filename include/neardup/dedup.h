@@ -212,6 +212,12 @@ ND_API struct nd_dedup *nd_dedup_new(const struct nd_recipe *recipe,
                                      const struct nd_dedup_options *options, struct nd_error *err);
 /* NULL is allowed. */
 ND_API void nd_dedup_free(struct nd_dedup *dedup);
+/*
+ * In the child of a fork, by its only thread: let the engine go on, with that thread alone.  Without
+ * this call the child can only free an engine of several threads.  ND_EINVAL: the engine was in use
+ * when the process forked, and can only be freed.
+ */
+ND_API enum nd_status nd_dedup_after_fork(struct nd_dedup *dedup, struct nd_error *err);
 
 /*
  * Stars and complete link: push n documents, in keep order; decisions[i] is what became of items[i].

@@ -7,6 +7,7 @@
 #include "arrow.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 enum nd_arrow_kind nd_arrow_kind(const struct ArrowSchema *schema)
 {
@@ -26,7 +27,59 @@ enum nd_arrow_kind nd_arrow_kind(const struct ArrowSchema *schema)
         !strncmp(f, "tss:", 4) || !strncmp(f, "tsm:", 4) || !strncmp(f, "tsu:", 4) ||
         !strncmp(f, "tsn:", 4))
         return ND_ARROW_NUMBERS;
+    if (nd_arrow_width(f, NULL))
+        return f[0] == 'd' ? ND_ARROW_DECIMALS : ND_ARROW_FIXED_BYTES;
     return ND_ARROW_UNREADABLE;
+}
+
+size_t nd_arrow_width(const char *format, int *scale)
+{
+    long width = 0, digits = 0;
+    char *end = NULL;
+
+    if (!strncmp(format, "w:", 2)) {
+        width = strtol(format + 2, &end, 10);
+        return end > format + 2 && !*end && width > 0 && width <= 1 << 16 ? (size_t)width : 0;
+    }
+    if (strncmp(format, "d:", 2) != 0)
+        return 0;
+    (void)strtol(format + 2, &end, 10);
+    if (*end == ',')
+        digits = strtol(end + 1, &end, 10);
+    width = *end == ',' ? strtol(end + 1, &end, 10) : 128;
+    if (scale)
+        *scale = (int)digits;
+    return !*end && digits >= -999 && digits <= 999 && width >= 32 && width <= 256 &&
+                   width % 32 == 0
+               ? (size_t)width / 8
+               : 0;
+}
+
+/* The next 32-bit number of metadata. */
+static int32_t take_int32(const char **at)
+{
+    int32_t value = nd_arrow_int32(*at);
+
+    *at += sizeof value;
+    return value;
+}
+
+bool nd_arrow_is_uuid(const struct ArrowSchema *schema)
+{
+    static const char key[] = "ARROW:extension:name", uuid[] = "arrow.uuid";
+    const char *at = schema->metadata;
+
+    for (int32_t n = at ? take_int32(&at) : 0; n > 0; n--) {
+        int32_t len = take_int32(&at);
+        bool is_name = len == sizeof key - 1 && !memcmp(at, key, sizeof key - 1);
+
+        at += len;
+        len = take_int32(&at);
+        if (is_name)
+            return len == sizeof uuid - 1 && !memcmp(at, uuid, sizeof uuid - 1);
+        at += len;
+    }
+    return false;
 }
 
 bool nd_arrow_is_struct(const struct ArrowSchema *schema)
@@ -166,10 +219,9 @@ const char *nd_arrow_array_fault(const struct ArrowSchema *schema, const struct 
                                  int64_t first, int64_t n)
 {
     enum nd_arrow_kind kind = nd_arrow_kind(schema);
-    const char *fault =
-        shape_fault(a, kind == ND_ARROW_NOTHING                                  ? 0
-                       : kind == ND_ARROW_NUMBERS || kind == ND_ARROW_DICTIONARY ? 2
-                                                                                 : 3);
+    bool is_fixed = kind == ND_ARROW_NUMBERS || kind == ND_ARROW_DECIMALS ||
+                    kind == ND_ARROW_FIXED_BYTES || kind == ND_ARROW_DICTIONARY;
+    const char *fault = shape_fault(a, kind == ND_ARROW_NOTHING ? 0 : is_fixed ? 2 : 3);
 
     if (fault)
         return fault;
@@ -183,6 +235,8 @@ const char *nd_arrow_array_fault(const struct ArrowSchema *schema, const struct 
     case ND_ARROW_LARGE_STRINGS: return offsets_fault(a, kind, first, n);
     case ND_ARROW_STRING_VIEWS: return views_fault(a, first, n);
     case ND_ARROW_DICTIONARY: return indices_fault(schema, a, first, n);
+    case ND_ARROW_DECIMALS:
+    case ND_ARROW_FIXED_BYTES:
     case ND_ARROW_NUMBERS: return a->buffers[1] ? NULL : "an array lacks its values";
     default: return NULL;
     }

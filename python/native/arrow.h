@@ -39,11 +39,20 @@ enum nd_arrow_kind {
     ND_ARROW_LARGE_STRINGS,
     ND_ARROW_STRING_VIEWS,
     ND_ARROW_NUMBERS,
+    ND_ARROW_DECIMALS,
+    ND_ARROW_FIXED_BYTES,
     ND_ARROW_DICTIONARY,
     ND_ARROW_NOTHING,
     ND_ARROW_UNREADABLE
 };
 enum nd_arrow_kind nd_arrow_kind(const struct ArrowSchema *schema);
+
+/* Bytes of a value of decimals or of fixed bytes; 0: it is of another kind, or the format is none.
+ * scale (NULL allowed): digits behind a decimal's point. */
+size_t nd_arrow_width(const char *format, int *scale);
+
+/* Whether values of 16 bytes are UUIDs, as the extension type of Arrow says. */
+bool nd_arrow_is_uuid(const struct ArrowSchema *schema);
 
 /* Whether a schema has columns. */
 bool nd_arrow_is_struct(const struct ArrowSchema *schema);

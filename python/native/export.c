@@ -2,9 +2,10 @@
  * export.c - columns of Python for others, by the Arrow C data interface, without a copy
  *
  * A column is a tuple (name, format, values, validity or None, item format or None, width, offsets
- * or None): values, validity and offsets are bytes, laid out as Arrow does.  What is exported holds
- * a reference to its tuple. A consumer may move a child out of its parent and release it later,
- * from any thread.
+ * or None): values, validity and offsets are bytes, laid out as Arrow does.  A column of somebody
+ * else is a tuple (name, capsule of a schema, capsule of an array), which stay as they are.  What is
+ * exported holds a reference to its tuple. A consumer may move a child out of its parent and release
+ * it later, from any thread.
  */
 #include "native.h"
 
@@ -33,11 +34,14 @@ static void release_schema(struct ArrowSchema *schema)
         free(schema->children[i]);
     }
     free(schema->children);
+    if (schema->dictionary && schema->dictionary->release)
+        schema->dictionary->release(schema->dictionary);
+    free(schema->dictionary);
     drop(schema->private_data);
     schema->release = NULL;
 }
 
-/* Behind an array: its buffers, and whose they are. */
+/* Behind an array: its buffers, unless they are somebody else's, and whose they are. */
 struct buffers {
     const void *address[3];
     PyObject *owner;
@@ -53,6 +57,9 @@ static void release_array(struct ArrowArray *array)
         free(array->children[i]);
     }
     free(array->children);
+    if (array->dictionary && array->dictionary->release)
+        array->dictionary->release(array->dictionary);
+    free(array->dictionary);
     if (buffers)
         drop(buffers->owner);
     free(buffers);
@@ -117,7 +124,10 @@ static int64_t bytes_of(const char *format, int64_t n)
 {
     static const char sizes[] = "c1C1s2S2i4I4f4l8L8g8";
     const char *at = format[0] && !format[1] ? strchr("cCsSiIflLg", format[0]) : NULL;
-    int64_t width = width_of(format);
+    int64_t width = !strcmp(format, "tdD")         ? 4
+                    : !strncmp(format, "tsu:", 4)  ? 8
+                    : !strncmp(format, "d:38,", 5) ? 16
+                                                   : width_of(format);
 
     if (!strcmp(format, "b"))
         return (n + 7) / 8;
@@ -186,8 +196,8 @@ static bool make_variable(PyObject *column, const char *name, const char *format
     if (PyBytes_AsStringAndSize(values, &bytes, &n_values) < 0 ||
         PyBytes_AsStringAndSize(offsets, &ends, &n) < 0)
         return false;
-    if (strcmp(format, item ? "+L" : "U") != 0 || size < 1 || (item && !strcmp(item, "b")) ||
-        !are_offsets(ends, n, length, n_values / size))
+    if ((strcmp(format, item ? "+L" : "U") != 0 && (item || strcmp(format, "Z") != 0)) ||
+        size < 1 || (item && !strcmp(item, "b")) || !are_offsets(ends, n, length, n_values / size))
         return fail_column(name);
     array->buffers[1] = ends;
     array->n_buffers = item ? 2 : 3;
@@ -197,6 +207,151 @@ static bool make_variable(PyObject *column, const char *name, const char *format
     }
     memcpy(&n_items, ends + 8 * length, sizeof n_items);
     return make_items(column, item, bytes, n_items, schema, array);
+}
+
+/* ---- Columns of somebody else ---- */
+
+static void free_schema_capsule(PyObject *capsule)
+{
+    struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
+
+    if (schema && schema->release)
+        schema->release(schema);
+    free(schema);
+}
+
+static void free_array_capsule(PyObject *capsule)
+{
+    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
+
+    if (array && array->release)
+        array->release(array);
+    free(array);
+}
+
+/* Describe the type of `from` once more, under this name.  False: out of memory. */
+static bool lend_schema(PyObject *owner, const struct ArrowSchema *from, const char *name,
+                        struct ArrowSchema *to)
+{
+    *to = *from;
+    to->name = name;
+    to->children = NULL;
+    to->dictionary = NULL;
+    to->n_children = 0;
+    to->release = release_schema;
+    to->private_data = Py_NewRef(owner);
+    if (from->n_children && !(to->children = calloc((size_t)from->n_children, sizeof(void *))))
+        return false;
+    for (int64_t i = 0; i < from->n_children; i++) {
+        struct ArrowSchema *child = calloc(1, sizeof *child);
+
+        if (!child)
+            return false;
+        to->children[to->n_children++] = child;
+        if (!lend_schema(owner, from->children[i], from->children[i]->name, child))
+            return false;
+    }
+    if (!from->dictionary)
+        return true;
+    to->dictionary = calloc(1, sizeof *to->dictionary);
+    return to->dictionary &&
+           lend_schema(owner, from->dictionary, from->dictionary->name, to->dictionary);
+}
+
+/* Show the values of `from` once more.  False: out of memory. */
+static bool lend_array(PyObject *owner, const struct ArrowArray *from, struct ArrowArray *to)
+{
+    struct buffers *buffers = calloc(1, sizeof *buffers);
+
+    *to = *from;
+    to->children = NULL;
+    to->dictionary = NULL;
+    to->n_children = 0;
+    to->release = release_array;
+    to->private_data = buffers;
+    if (!buffers)
+        return false;
+    buffers->owner = Py_NewRef(owner);
+    if (from->n_children && !(to->children = calloc((size_t)from->n_children, sizeof(void *))))
+        return false;
+    for (int64_t i = 0; i < from->n_children; i++) {
+        struct ArrowArray *child = calloc(1, sizeof *child);
+
+        if (!child)
+            return false;
+        to->children[to->n_children++] = child;
+        if (!lend_array(owner, from->children[i], child))
+            return false;
+    }
+    if (!from->dictionary)
+        return true;
+    to->dictionary = calloc(1, sizeof *to->dictionary);
+    return to->dictionary && lend_array(owner, from->dictionary, to->dictionary);
+}
+
+/* Lend the first rows of a column that somebody else has made.  False: an exception is set, and both
+ * can be released. */
+static bool lend_column(PyObject *column, int64_t length, struct ArrowSchema *schema,
+                        struct ArrowArray *array)
+{
+    PyObject *schema_capsule, *array_capsule;
+    const struct ArrowSchema *from_schema;
+    const struct ArrowArray *from_array;
+    const char *name;
+
+    if (!PyArg_ParseTuple(column, "sOO", &name, &schema_capsule, &array_capsule) ||
+        !(from_schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema")) ||
+        !(from_array = PyCapsule_GetPointer(array_capsule, "arrow_array")))
+        return false;
+    if (!from_schema->release || !from_array->release || length < 0 ||
+        length > from_array->length) {
+        PyErr_Format(PyExc_ValueError, "column '%s' was given away, or has fewer rows", name);
+        return false;
+    }
+    if (!lend_schema(column, from_schema, name, schema) || !lend_array(column, from_array, array)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    if (array->length != length)
+        array->null_count = -1; /* not counted */
+    array->length = length;
+    return true;
+}
+
+/* stream_array(stream): the only array of an Arrow stream, as two capsules: a schema and an array. */
+static PyObject *stream_array(PyObject *module, PyObject *capsule)
+{
+    const struct nd_py_state *state = PyModule_GetState(module);
+    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+    struct ArrowSchema *schema = calloc(1, sizeof *schema);
+    struct ArrowArray *array = calloc(1, sizeof *array), more = {0};
+    PyObject *schema_capsule = NULL, *array_capsule = NULL, *pair = NULL;
+
+    if (!schema || !array)
+        PyErr_NoMemory();
+    else if (!stream || !stream->release || !stream->get_schema || !stream->get_next)
+        PyErr_SetString(PyExc_ValueError, "the stream was read already");
+    else if (stream->get_schema(stream, schema) || stream->get_next(stream, array) ||
+             !array->release || stream->get_next(stream, &more) || more.release)
+        PyErr_SetString(state->error, "reading the data failed: it is not one array");
+    if (more.release)
+        more.release(&more);
+    if (!PyErr_Occurred() &&
+        (schema_capsule = PyCapsule_New(schema, "arrow_schema", free_schema_capsule)))
+        schema = NULL;
+    if (schema_capsule && (array_capsule = PyCapsule_New(array, "arrow_array", free_array_capsule)))
+        array = NULL;
+    if (array_capsule)
+        pair = PyTuple_Pack(2, schema_capsule, array_capsule);
+    Py_XDECREF(schema_capsule);
+    Py_XDECREF(array_capsule);
+    if (schema && schema->release)
+        schema->release(schema);
+    if (array && array->release)
+        array->release(array);
+    free(schema);
+    free(array);
+    return pair;
 }
 
 /* A column as a schema and an array.  False: an exception is set, and both can be released. */
@@ -212,6 +367,8 @@ static bool make_column(PyObject *column, int64_t length, struct ArrowSchema *sc
         PyErr_SetString(PyExc_TypeError, "a column is a tuple");
         return false;
     }
+    if (PyTuple_Size(column) == 3)
+        return lend_column(column, length, schema, array);
     if (!PyArg_ParseTuple(column, "ssO!OznO", &name, &format, &PyBytes_Type, &values, &validity,
                           &item, &width, &offsets))
         return false;
@@ -269,24 +426,6 @@ static bool make_struct(PyObject *columns, int64_t length, struct ArrowSchema *s
             return false;
     }
     return true;
-}
-
-static void free_schema_capsule(PyObject *capsule)
-{
-    struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
-
-    if (schema && schema->release)
-        schema->release(schema);
-    free(schema);
-}
-
-static void free_array_capsule(PyObject *capsule)
-{
-    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
-
-    if (array && array->release)
-        array->release(array);
-    free(array);
 }
 
 /* Whether there are as many columns and rows as there can be; false: an exception is set. */
@@ -563,6 +702,7 @@ static PyObject *pack_bits(PyObject *module, PyObject *flags)
 PyMethodDef nd_py_export_functions[] = {
     {"table_stream", table_stream, METH_VARARGS, "Batches of columns as an Arrow stream."},
     {"pack_bits", pack_bits, METH_O, "Bytes of 0 and 1 as bits."},
+    {"stream_array", stream_array, METH_O, "The only array of an Arrow stream."},
     {"table_export", table_export, METH_VARARGS, "Columns by the Arrow C data interface."},
     {NULL, NULL, 0, NULL},
 };

@@ -149,32 +149,8 @@ static void put_match(const struct run *r, size_t i, void *const *all, void *con
     }
 }
 
-struct ids {
-    const struct run *run;
-    const struct nd_py_column *column;
-    bool is_prototype;
-};
-
-static struct nd_view id_at(const void *context, size_t i)
-{
-    const struct ids *ids = context;
-    const struct match *m = &ids->run->match[i];
-
-    return ids->column->value[ids->is_prototype ? m->prototype : m->row];
-}
-
-/* A column of ids; None: there is none. */
-static PyObject *ids_of(const struct run *r, const struct nd_py_column *column, bool is_prototype)
-{
-    const struct ids ids = {r, column, is_prototype};
-
-    return column ? nd_py_text_column(is_prototype ? "prototype_id" : "id", r->n, id_at, &ids)
-                  : Py_NewRef(Py_None);
-}
-
-/* (mask of the rows that match, number of matches, measures, id, prototype id) */
-static PyObject *take_columns(const struct run *r, const struct nd_py_column *id,
-                              const struct nd_py_column *prototype_id)
+/* (mask of the rows that match, number of matches, measures) */
+static PyObject *take_columns(const struct run *r)
 {
     static const struct nd_py_column_type all_type[] = {{"row", "L", 8, NULL, 0},
                                                         {"prototype_row", "L", 8, NULL, 0},
@@ -190,11 +166,10 @@ static PyObject *take_columns(const struct run *r, const struct nd_py_column *id
     PyObject *all = nd_py_columns(all_type, 4, r->n, values, NULL);
     PyObject *compared = nd_py_columns(compared_type, 4, r->n, compared_values, &is_compared);
     PyObject *distance = nd_py_columns(&distance_type, 1, r->n, &distances, &has_distance);
-    PyObject *ids = ids_of(r, id, false), *prototype_ids = ids_of(r, prototype_id, true);
     PyObject *mask = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)r->documents.frame->n_rows);
     PyObject *columns = NULL;
 
-    if (all && compared && distance && ids && prototype_ids && mask) {
+    if (all && compared && distance && mask) {
         char *bits = PyBytes_AsString(mask);
 
         memset(bits, 0, r->documents.frame->n_rows);
@@ -202,14 +177,11 @@ static PyObject *take_columns(const struct run *r, const struct nd_py_column *id
             bits[r->match[i].row] = 1;
             put_match(r, i, values, compared_values, is_compared, distances, has_distance);
         }
-        columns = Py_BuildValue("On(OOO)OO", mask, (Py_ssize_t)r->n, all, compared, distance, ids,
-                                prototype_ids);
+        columns = Py_BuildValue("On(OOO)", mask, (Py_ssize_t)r->n, all, compared, distance);
     }
     Py_XDECREF(all);
     Py_XDECREF(compared);
     Py_XDECREF(distance);
-    Py_XDECREF(ids);
-    Py_XDECREF(prototype_ids);
     Py_XDECREF(mask);
     return columns;
 }
@@ -237,8 +209,8 @@ static bool make_engine(struct run *r, const struct nd_recipe *recipe, unsigned 
 }
 
 /*
- * filter(recipe, prototypes, frame, threads, (never, field columns, id column) of the prototypes, the
- * same of the frame, progress)
+ * filter(recipe, prototypes, frame, threads, (never, field columns) of the prototypes, the same of the
+ * frame, progress)
  */
 static PyObject *filter(PyObject *module, PyObject *args)
 {
@@ -246,12 +218,12 @@ static PyObject *filter(PyObject *module, PyObject *args)
     struct run r = {.module = module};
     struct nd_py_documents *side[2] = {&r.prototypes, &r.documents};
     const struct nd_recipe *recipe;
-    unsigned threads, id[2];
+    unsigned threads;
     bool is_good = true;
 
-    if (!PyArg_ParseTuple(args, "OOOI(O!O!I)(O!O!I)O", &recipe_capsule, &capsule[0], &capsule[1],
-                          &threads, &PyTuple_Type, &never[0], &PyTuple_Type, &fields[0], &id[0],
-                          &PyTuple_Type, &never[1], &PyTuple_Type, &fields[1], &id[1], &progress) ||
+    if (!PyArg_ParseTuple(args, "OOOI(O!O!)(O!O!)O", &recipe_capsule, &capsule[0], &capsule[1],
+                          &threads, &PyTuple_Type, &never[0], &PyTuple_Type, &fields[0],
+                          &PyTuple_Type, &never[1], &PyTuple_Type, &fields[1], &progress) ||
         !(recipe = nd_py_recipe(recipe_capsule)) ||
         !(r.prototypes.frame = nd_py_frame(capsule[0])) ||
         !(r.documents.frame = nd_py_frame(capsule[1])))
@@ -261,8 +233,7 @@ static PyObject *filter(PyObject *module, PyObject *args)
                   nd_py_documents_group(side[i], 0, never[i]) && nd_py_documents_list(side[i]);
     if (is_good && make_engine(&r, recipe, threads) && push_prototypes(&r) &&
         query_all(&r, progress))
-        columns = take_columns(&r, nd_py_column_at(r.documents.frame, id[1]),
-                               nd_py_column_at(r.prototypes.frame, id[0]));
+        columns = take_columns(&r);
     Py_BEGIN_ALLOW_THREADS;
     nd_dedup_free(r.dedup);
     Py_END_ALLOW_THREADS;

@@ -278,7 +278,7 @@ static const char *type_name(const struct ArrowSchema *schema)
         {"s", "int16"},   {"S", "uint16"},   {"i", "int32"},    {"I", "uint32"},
         {"l", "int64"},   {"L", "uint64"},   {"e", "float16"},  {"f", "float32"},
         {"g", "float64"}, {"+s", "struct"},  {"+l", "list"},    {"+L", "large_list"},
-        {"+m", "map"},    {"tdD", "date32"}, {"tdm", "date64"},
+        {"+m", "map"},    {"tdD", "date32"}, {"tdm", "date64"}, {"+r", "run-end encoded values"},
     };
     const char *f = schema->format;
 
@@ -417,6 +417,85 @@ static size_t put_number(const struct ArrowSchema *schema, const struct ArrowArr
     }
 }
 
+/*
+ * A decimal as JSON writes it: the two's complement of `width` bytes, by 10 to the power of `scale`.
+ * The number is halved in place by long division until no digit is left.
+ */
+static size_t put_decimal(const char *from, size_t width, int scale, char *out)
+{
+    uint32_t limb[8] = {0};
+    size_t n = width / 4, len = 0, least = scale > 0 ? (size_t)scale + 1 : 1;
+    bool is_negative = (unsigned char)from[width - 1] & 0x80, is_zero = true;
+    char digits[1100], *begin = out;
+
+    memcpy(limb, from, width);
+    for (size_t i = 0, carry = 1; is_negative && i < n; i++) {
+        limb[i] = ~limb[i] + (uint32_t)carry;
+        carry = carry && !limb[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        is_zero = is_zero && !limb[i];
+    while (!is_zero || len < least) {
+        uint64_t rest = 0;
+
+        is_zero = true;
+        for (size_t i = n; i-- > 0;) {
+            rest = rest << 32 | limb[i];
+            limb[i] = (uint32_t)(rest / 10);
+            rest %= 10;
+            is_zero = is_zero && !limb[i];
+        }
+        digits[len++] = (char)('0' + rest);
+    }
+    if (is_negative)
+        *out++ = '-';
+    for (size_t i = len; i-- > 0;) {
+        *out++ = digits[i];
+        if (scale > 0 && i == (size_t)scale)
+            *out++ = '.';
+    }
+    for (int i = 0; i < -scale && (len > 1 || digits[0] != '0'); i++)
+        *out++ = '0';
+    return (size_t)(out - begin);
+}
+
+/* Bytes in hexadecimal, a UUID with its hyphens. */
+static size_t put_hex(const char *from, size_t width, bool is_uuid, char *out)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char *begin = out;
+
+    for (size_t i = 0; i < width; i++) {
+        if (is_uuid && (i == 4 || i == 6 || i == 8 || i == 10))
+            *out++ = '-';
+        *out++ = hex[(unsigned char)from[i] >> 4];
+        *out++ = hex[from[i] & 15];
+    }
+    return (size_t)(out - begin);
+}
+
+/* The text of a value of fixed width, in the frame's arena.  False: out of memory. */
+static bool read_fixed(struct nd_py_frame *f, const struct ArrowSchema *schema,
+                       const struct ArrowArray *a, int64_t i, struct nd_view *value,
+                       uint8_t *is_raw)
+{
+    int scale = 0;
+    size_t width = nd_arrow_width(schema->format, &scale);
+    const char *from = (const char *)a->buffers[1] + (int64_t)width * (i + a->offset);
+    char number[2200], *text;
+
+    *is_raw = schema->format[0] == 'd';
+    if (*is_raw) {
+        value->len = put_decimal(from, width, scale, number);
+        value->data = nd_arena_copy(&f->chunks->texts, number, value->len);
+        return value->data != NULL;
+    }
+    value->data = text = nd_arena_alloc(&f->chunks->texts, 2 * width + 4);
+    if (text)
+        value->len = put_hex(from, width, width == 16 && nd_arrow_is_uuid(schema), text);
+    return text != NULL;
+}
+
 /* The value of a row as a view; data NULL: it is missing.  False: out of memory. */
 static bool read_value(struct nd_py_frame *f, const struct ArrowSchema *schema,
                        const struct ArrowArray *a, enum nd_arrow_kind kind, int64_t i,
@@ -432,6 +511,8 @@ static bool read_value(struct nd_py_frame *f, const struct ArrowSchema *schema,
     if (kind == ND_ARROW_DICTIONARY)
         return read_value(f, schema->dictionary, a->dictionary, nd_arrow_kind(schema->dictionary),
                           integer_at(a, schema->format[0], i), value, is_raw);
+    if (kind == ND_ARROW_DECIMALS || kind == ND_ARROW_FIXED_BYTES)
+        return read_fixed(f, schema, a, i, value, is_raw);
     if (kind != ND_ARROW_NUMBERS) {
         *value = string_at(a, kind, i);
         return true;

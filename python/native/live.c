@@ -12,6 +12,9 @@
  * one from a signal handler inside another is refused here.  Queries run beside one another, and
  * wait while a slice is added.  Nobody waits for the lock who holds the GIL, and nobody takes the GIL
  * who holds the lock.
+ *
+ * A short query keeps the GIL if no other call is under way, so that it finds the lock free: two
+ * threads that hand the GIL to each other twice for each query take four times as long as one.
  */
 #include "live.h"
 
@@ -126,9 +129,45 @@ static void free_capsule(PyObject *capsule)
     free_live(PyCapsule_GetPointer(capsule, CAPSULE));
 }
 
-struct nd_py_live *nd_py_live_of(PyObject *capsule)
+struct nd_py_live *nd_py_live_of(PyObject *module, PyObject *capsule)
 {
-    return PyCapsule_GetPointer(capsule, CAPSULE);
+    const struct nd_py_state *state = PyModule_GetState(module);
+    struct nd_py_live *live = PyCapsule_GetPointer(capsule, CAPSULE);
+
+    if (!live || !live->is_lost)
+        return live;
+    PyErr_SetString(state->invalid, "another thread was using the index when the process forked: "
+                                    "make it again in this process");
+    return NULL;
+}
+
+PyThreadState *nd_py_live_leave(struct nd_py_live *live)
+{
+    atomic_fetch_add(&live->inside, 1);
+    return PyEval_SaveThread();
+}
+
+void nd_py_live_return(struct nd_py_live *live, PyThreadState *state)
+{
+    atomic_fetch_sub(&live->inside, 1);
+    PyEval_RestoreThread(state);
+}
+
+/*
+ * live_after_fork(index): go on in the child of a fork, by its only thread.  Where a thread of the
+ * parent was in a call, its locks stay held, and later calls are refused.
+ */
+static PyObject *live_after_fork(PyObject *module, PyObject *capsule)
+{
+    struct nd_py_live *live = PyCapsule_GetPointer(capsule, CAPSULE);
+
+    (void)module;
+    if (!live)
+        return NULL;
+    live->is_lost = live->is_lost || atomic_load(&live->inside) ||
+                    atomic_load(&live->changes.state) ||
+                    nd_dedup_after_fork(live->side->dedup, NULL) != ND_OK;
+    Py_RETURN_NONE;
 }
 
 bool nd_py_live_begin_change(struct nd_py_live *live)
@@ -247,12 +286,13 @@ static PyObject *live_add(PyObject *module, PyObject *args)
     enum nd_status status;
     struct nd_error err;
     struct nd_py_live *live;
+    PyThreadState *state;
     Py_ssize_t from;
     uint64_t serial;
     size_t n;
 
     if (!PyArg_ParseTuple(args, "OOn", &capsule, &frame_capsule, &from) ||
-        !(live = nd_py_live_of(capsule)) || !(f = nd_py_frame(frame_capsule)))
+        !(live = nd_py_live_of(module, capsule)) || !(f = nd_py_frame(frame_capsule)))
         return NULL;
     if (from < 0 || (size_t)from > f->n_rows)
         return PyErr_Format(PyExc_IndexError, "there is no row %zd", from);
@@ -262,12 +302,12 @@ static PyObject *live_add(PyObject *module, PyObject *args)
             return PyErr_Format(PyExc_ValueError, "row %zu: the text is null", (size_t)from + i);
     if (!nd_py_live_begin_change(live))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
+    state = nd_py_live_leave(live);
     nd_rwlock_write(live->lock);
     serial = live->next_serial;
     status = add_rows(live, f, (size_t)from, n, &err);
     nd_rwlock_unlock(live->lock);
-    Py_END_ALLOW_THREADS;
+    nd_py_live_return(live, state);
     nd_py_live_end_change(live);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
@@ -298,12 +338,13 @@ static PyObject *live_remove(PyObject *module, PyObject *args)
     struct nd_error err;
     PyObject *capsule;
     struct nd_py_live *live;
+    PyThreadState *state;
     size_t n, n_gone;
 
-    if (!PyArg_ParseTuple(args, "OK", &capsule, &serial) || !(live = nd_py_live_of(capsule)) ||
-        !nd_py_live_begin_change(live))
+    if (!PyArg_ParseTuple(args, "OK", &capsule, &serial) ||
+        !(live = nd_py_live_of(module, capsule)) || !nd_py_live_begin_change(live))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
+    state = nd_py_live_leave(live);
     nd_rwlock_write(live->lock);
     {
         struct nd_py_side *s = live->side;
@@ -319,7 +360,7 @@ static PyObject *live_remove(PyObject *module, PyObject *args)
         n = s->n - n_gone;
     }
     nd_rwlock_unlock(live->lock);
-    Py_END_ALLOW_THREADS;
+    nd_py_live_return(live, state);
     nd_py_live_end_change(live);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
@@ -355,7 +396,7 @@ static void change_side(struct nd_py_live *live, struct nd_py_side *to)
 }
 
 /* False: an exception is set. */
-static bool fill_side(PyObject *module, const struct nd_py_live *live, struct nd_py_side *to)
+static bool fill_side(PyObject *module, struct nd_py_live *live, struct nd_py_side *to)
 {
     const struct nd_py_side *from = live->side;
     enum nd_status status = ND_OK;
@@ -364,9 +405,10 @@ static bool fill_side(PyObject *module, const struct nd_py_live *live, struct nd
     if (!ND_RESERVE(to->text, &to->capacity, from->n - from->n_gone + 1))
         status = nd_fail(&err, ND_ENOMEM, "out of memory");
     for (size_t at = 0; status == ND_OK && at < from->n;) {
-        Py_BEGIN_ALLOW_THREADS;
+        PyThreadState *state = nd_py_live_leave(live);
+
         status = nd_py_side_push(live, to, take_texts(from, &at, to), &err);
-        Py_END_ALLOW_THREADS;
+        nd_py_live_return(live, state);
         if (status == ND_OK && PyErr_CheckSignals() < 0)
             return false;
     }
@@ -379,7 +421,7 @@ static bool fill_side(PyObject *module, const struct nd_py_live *live, struct nd
  * fails or is interrupted, the index is as it was. */
 static PyObject *live_compact(PyObject *module, PyObject *capsule)
 {
-    struct nd_py_live *live = nd_py_live_of(capsule);
+    struct nd_py_live *live = nd_py_live_of(module, capsule);
     struct nd_error err;
     struct nd_py_side *to;
     bool is_filled;
@@ -391,9 +433,10 @@ static PyObject *live_compact(PyObject *module, PyObject *capsule)
         nd_py_raise(module, &err);
     is_filled = to && fill_side(module, live, to);
     if (is_filled) {
-        Py_BEGIN_ALLOW_THREADS;
+        PyThreadState *state = nd_py_live_leave(live);
+
         change_side(live, to);
-        Py_END_ALLOW_THREADS;
+        nd_py_live_return(live, state);
     } else {
         free_side(to);
     }
@@ -477,6 +520,36 @@ static PyObject *take_matches(const struct matches *m)
     return list;
 }
 
+/* Bytes of text from which on a query takes longer than handing the GIL over and back. */
+enum { LONG_BYTES = 16 << 10 };
+
+static size_t bytes_of(const struct nd_py_frame *f, size_t from, size_t n)
+{
+    size_t bytes = 0;
+
+    for (size_t row = from; row < from + n; row++)
+        bytes += f->column[0].value[row].len;
+    return bytes;
+}
+
+static enum nd_status ask(struct nd_py_live *live, const struct questions *q, size_t bytes,
+                          struct matches *m, struct nd_error *err)
+{
+    bool is_alone = atomic_fetch_add(&live->inside, 1) == 0;
+    PyThreadState *state = is_alone && bytes < LONG_BYTES ? NULL : PyEval_SaveThread();
+    enum nd_status status;
+
+    nd_rwlock_read(live->lock);
+    m->side = live->side;
+    m->row = q->row;
+    status = nd_dedup_query(live->side->dedup, q->item, q->n, note, m, err);
+    nd_rwlock_unlock(live->lock);
+    atomic_fetch_sub(&live->inside, 1);
+    if (state)
+        PyEval_RestoreThread(state);
+    return status;
+}
+
 /* live_query(index, frame, row): how many rows from this one on were asked, and the matches. */
 static PyObject *live_query(PyObject *module, PyObject *args)
 {
@@ -491,19 +564,13 @@ static PyObject *live_query(PyObject *module, PyObject *args)
     size_t n;
 
     if (!PyArg_ParseTuple(args, "OOn", &capsule, &frame_capsule, &from) ||
-        !(live = nd_py_live_of(capsule)) || !(f = nd_py_frame(frame_capsule)))
+        !(live = nd_py_live_of(module, capsule)) || !(f = nd_py_frame(frame_capsule)))
         return NULL;
     if (from < 0 || (size_t)from > f->n_rows)
         return PyErr_Format(PyExc_IndexError, "there is no row %zd", from);
     n = slice_rows(f, (size_t)from);
     if (make_questions(&q, f, (size_t)from, n)) {
-        Py_BEGIN_ALLOW_THREADS;
-        nd_rwlock_read(live->lock);
-        m.side = live->side;
-        m.row = q.row;
-        status = nd_dedup_query(live->side->dedup, q.item, q.n, note, &m, &err);
-        nd_rwlock_unlock(live->lock);
-        Py_END_ALLOW_THREADS;
+        status = ask(live, &q, bytes_of(f, (size_t)from, n), &m, &err);
         if (status == ND_ENOMEM)
             PyErr_NoMemory();
         else if (status != ND_OK)
@@ -523,20 +590,20 @@ static PyObject *live_query(PyObject *module, PyObject *args)
 /* Bytes of the texts and of the engine's index. */
 static PyObject *live_bytes(PyObject *module, PyObject *capsule)
 {
-    struct nd_py_live *live = nd_py_live_of(capsule);
+    struct nd_py_live *live = nd_py_live_of(module, capsule);
     struct nd_dedup_stats stats;
+    PyThreadState *state;
     size_t bytes = 0;
 
-    (void)module;
     if (!live)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
+    state = nd_py_live_leave(live);
     nd_rwlock_read(live->lock);
     nd_dedup_get_stats(live->side->dedup, &stats);
     for (size_t i = 0; i < live->side->n; i++)
         bytes += live->side->text[i].len + sizeof *live->side->text;
     nd_rwlock_unlock(live->lock);
-    Py_END_ALLOW_THREADS;
+    nd_py_live_return(live, state);
     return PyLong_FromSize_t(bytes + (size_t)stats.index_bytes);
 }
 
@@ -548,6 +615,7 @@ PyMethodDef nd_py_live_functions[] = {
     {"live_add", live_add_reading, METH_VARARGS, "Add a slice of rows."},
     {"live_remove", live_remove, METH_VARARGS, "Remove a text."},
     {"live_compact", live_compact, METH_O, "Give back the memory of removed texts."},
+    {"live_after_fork", live_after_fork, METH_O, "Go on in the child of a fork."},
     {"live_query", live_query_reading, METH_VARARGS,
      "The texts that a slice of rows equals or is near."},
     {"live_bytes", live_bytes, METH_O, "Its memory."},

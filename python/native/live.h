@@ -31,7 +31,9 @@ struct nd_py_live {
     PyObject *tables; /* the capsule of the recipe, which holds the df tables that are read */
     unsigned threads;
     struct nd_handle changes; /* the call that changes the index */
-    struct nd_rwlock *lock;   /* held by who reads or changes what follows */
+    _Atomic int inside;       /* calls under way */
+    bool is_lost;           /* some were under way when the process forked, and this is the child */
+    struct nd_rwlock *lock; /* held by who reads or changes what follows */
     struct nd_py_side *side;
     uint64_t next_serial;
     struct nd_saved_texts saved; /* the file that it was opened from, which has mapped texts */
@@ -42,8 +44,12 @@ struct nd_py_live {
 
 /* An empty index, as a capsule.  NULL: an exception is set. */
 PyObject *nd_py_live_new(PyObject *module, PyObject *recipe, unsigned threads);
-/* That of a capsule.  NULL: an exception is set. */
-struct nd_py_live *nd_py_live_of(PyObject *capsule);
+/* That of a capsule, for a call.  NULL: an exception is set. */
+struct nd_py_live *nd_py_live_of(PyObject *module, PyObject *capsule);
+
+/* Let other threads run until the next nd_py_live_return. */
+PyThreadState *nd_py_live_leave(struct nd_py_live *live);
+void nd_py_live_return(struct nd_py_live *live, PyThreadState *state);
 
 /* One call changes an index, or saves it, at a time.  False: an exception is set. */
 bool nd_py_live_begin_change(struct nd_py_live *live);

@@ -59,6 +59,7 @@ static PyObject *live_save(PyObject *module, PyObject *args)
 {
     struct nd_py_live *live;
     PyObject *capsule, *path;
+    PyThreadState *state;
     enum nd_status status;
     struct nd_error err;
     struct nd_view ids;
@@ -69,16 +70,16 @@ static PyObject *live_save(PyObject *module, PyObject *args)
         return NULL;
     ids.len = (size_t)len;
     name = PyBytes_AsString(path);
-    live = nd_py_live_of(capsule);
+    live = nd_py_live_of(module, capsule);
     if (!live || !nd_py_live_begin_change(live)) {
         Py_DECREF(path);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS;
+    state = nd_py_live_leave(live);
     nd_rwlock_read(live->lock);
     status = save(live, name, ids, &err);
     nd_rwlock_unlock(live->lock);
-    Py_END_ALLOW_THREADS;
+    nd_py_live_return(live, state);
     nd_py_live_end_change(live);
     Py_DECREF(path);
     if (status != ND_OK)
@@ -194,7 +195,7 @@ static PyObject *describe_opened(const struct nd_py_live *live, PyObject *capsul
 static PyObject *open_file(PyObject *module, PyObject *recipe, const char *path, unsigned threads)
 {
     PyObject *capsule = nd_py_live_new(module, recipe, threads), *result = NULL;
-    struct nd_py_live *live = capsule ? nd_py_live_of(capsule) : NULL;
+    struct nd_py_live *live = capsule ? nd_py_live_of(module, capsule) : NULL;
     enum nd_status status;
     struct nd_error err;
 

@@ -78,18 +78,8 @@ static bool push_all(struct run *r, PyObject *progress)
 
 struct texts {
     const struct run *run;
-    const struct nd_py_column *column;
     const uint32_t *site; /* of each row; 0: unknown */
-    bool is_later;
 };
-
-static struct nd_view id_at(const void *context, size_t i)
-{
-    const struct texts *t = context;
-    const struct pair *pair = &t->run->pair[i];
-
-    return t->column->value[t->is_later ? pair->later : pair->earlier];
-}
 
 static struct nd_view site_at(const void *context, size_t i)
 {
@@ -222,32 +212,18 @@ static PyObject *sites(const struct run *r, const struct nd_py_column *column)
     return made;
 }
 
-static PyObject *ids(const struct run *r, const struct nd_py_column *column)
+/* (number of pairs, measures, agreements, sites or None) */
+static PyObject *take_columns(const struct run *r, const struct nd_py_column *site)
 {
-    const struct texts earlier = {.run = r, .column = column},
-                       later = {.run = r, .column = column, .is_later = true};
-    PyObject *a = nd_py_text_column("id_a", r->n, id_at, &earlier);
-    PyObject *b = a ? nd_py_text_column("id_b", r->n, id_at, &later) : NULL;
-
-    return b ? Py_BuildValue("NN", a, b) : (Py_XDECREF(a), NULL);
-}
-
-/* (number of pairs, measures, agreements, ids or None, sites or None) */
-static PyObject *take_columns(const struct run *r, const struct nd_py_column *id,
-                              const struct nd_py_column *site)
-{
-    PyObject *all = measures(r), *signatures = all ? all_agreements(r) : NULL, *names = NULL,
-             *hosts = NULL, *result = NULL;
+    PyObject *all = measures(r), *signatures = all ? all_agreements(r) : NULL, *hosts = NULL,
+             *result = NULL;
 
     if (signatures)
-        names = id ? ids(r, id) : Py_NewRef(Py_None);
-    if (names)
         hosts = site ? sites(r, site) : Py_NewRef(Py_None);
     if (hosts)
-        result = Py_BuildValue("nOOOO", (Py_ssize_t)r->n, all, signatures, names, hosts);
+        result = Py_BuildValue("nOOO", (Py_ssize_t)r->n, all, signatures, hosts);
     Py_XDECREF(all);
     Py_XDECREF(signatures);
-    Py_XDECREF(names);
     Py_XDECREF(hosts);
     return result;
 }
@@ -271,8 +247,8 @@ static bool make_engine(struct run *r, const struct nd_recipe *recipe, unsigned 
 }
 
 /*
- * pairs(recipe, frame, threads, near misses, within column, never, field columns, id column, site
- * column, progress): near misses is a pair of integers, a ratio, 0 and 0 for none.
+ * pairs(recipe, frame, threads, near misses, within column, never, field columns, site column,
+ * progress): near misses is a pair of integers, a ratio, 0 and 0 for none.
  */
 static PyObject *pairs(PyObject *module, PyObject *args)
 {
@@ -280,20 +256,19 @@ static PyObject *pairs(PyObject *module, PyObject *args)
     struct run r = {.module = module};
     const struct nd_text_source source = nd_py_documents_source(&r.documents);
     const struct nd_recipe *recipe;
-    unsigned threads, within, id, site;
+    unsigned threads, within, site;
     struct nd_ratio near;
 
-    if (!PyArg_ParseTuple(args, "OOI(II)IO!O!IIO", &recipe_capsule, &frame_capsule, &threads,
+    if (!PyArg_ParseTuple(args, "OOI(II)IO!O!IO", &recipe_capsule, &frame_capsule, &threads,
                           &near.p, &near.q, &within, &PyTuple_Type, &never, &PyTuple_Type, &fields,
-                          &id, &site, &progress) ||
+                          &site, &progress) ||
         !(recipe = nd_py_recipe(recipe_capsule)) ||
         !(r.documents.frame = nd_py_frame(frame_capsule)))
         return NULL;
     if (nd_py_documents_take_fields(&r.documents, fields) &&
         nd_py_documents_group(&r.documents, within, never) && nd_py_documents_list(&r.documents) &&
         make_engine(&r, recipe, threads, near, &source) && push_all(&r, progress))
-        columns = take_columns(&r, nd_py_column_at(r.documents.frame, id),
-                               nd_py_column_at(r.documents.frame, site));
+        columns = take_columns(&r, nd_py_column_at(r.documents.frame, site));
     Py_BEGIN_ALLOW_THREADS;
     nd_dedup_free(r.dedup);
     Py_END_ALLOW_THREADS;

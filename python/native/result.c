@@ -206,49 +206,6 @@ static struct nd_view identical_at(const void *context, size_t i)
     return names[r->removal[i].identical];
 }
 
-/* The values of a column for the rows that were removed, or those kept for them. */
-struct ids {
-    const struct nd_py_result *result;
-    const struct nd_py_column *column;
-};
-
-static struct nd_view removed_id(const void *context, size_t i)
-{
-    const struct ids *ids = context;
-
-    return ids->column->value[ids->result->removal[i].row];
-}
-
-static struct nd_view kept_id(const void *context, size_t i)
-{
-    const struct ids *ids = context;
-
-    const uint64_t kept = ids->result->removal[i].kept;
-
-    return kept & ND_PY_SEEN ? (struct nd_view){NULL, 0} : ids->column->value[kept];
-}
-
-/* result_ids(result, frame, column): two columns, the ids of removed rows and of those kept. */
-static PyObject *result_ids(PyObject *module, PyObject *args)
-{
-    PyObject *capsule, *frame_capsule, *removed, *kept;
-    const struct nd_py_frame *f;
-    struct ids ids;
-    unsigned column;
-
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOI", &capsule, &frame_capsule, &column) ||
-        !(ids.result = PyCapsule_GetPointer(capsule, ND_PY_RESULT)) ||
-        !(f = nd_py_frame(frame_capsule)))
-        return NULL;
-    if (column >= f->n_columns || f->n_rows != ids.result->n_rows || ids.result->first_row)
-        return PyErr_Format(PyExc_ValueError, "the frame is not that of the result");
-    ids.column = &f->column[column];
-    removed = nd_py_text_column("id", ids.result->n_removals, removed_id, &ids);
-    kept = removed ? nd_py_text_column("kept_id", ids.result->n_removals, kept_id, &ids) : NULL;
-    return kept ? Py_BuildValue("NN", removed, kept) : (Py_XDECREF(removed), NULL);
-}
-
 static void put_removal(void *const *all, void *const *compared, uint8_t *is_compared,
                         void *distance, uint8_t *has_distance, const struct nd_py_removal *removal,
                         size_t i)
@@ -316,7 +273,6 @@ static PyObject *result_removed(PyObject *module, PyObject *capsule)
 PyMethodDef nd_py_result_functions[] = {
     {"result_stats", result_stats, METH_O, "Counts of a result."},
     {"result_kept", result_kept, METH_O, "Which rows are kept, a byte each."},
-    {"result_ids", result_ids, METH_VARARGS, "The ids of removed rows, and of those kept."},
     {"result_removed", result_removed, METH_O, "The removed rows, and why."},
     {NULL, NULL, 0, NULL},
 };

@@ -352,6 +352,17 @@ struct nd_pool *nd_pool_new_pinned(unsigned n_threads, struct nd_error *err)
     return make_pool(n_threads, true, err);
 }
 
+/* The locks may look held, by a helper that was about to sleep; it is not in this process. */
+void nd_pool_go_alone(struct nd_pool *pool)
+{
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_mutex_init(&pool->shared, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    pool->n_started = 0;
+    pool->process = getpid();
+}
+
 bool nd_pool_is_here(const struct nd_pool *pool)
 {
     return pool->n_started == 0 || pool->process == getpid();
@@ -717,6 +728,12 @@ struct nd_lending *nd_lending_new(const struct nd_pool *pool)
     pthread_mutex_init(&lending->lock, NULL);
     pthread_cond_init(&lending->given_back, NULL);
     return lending;
+}
+
+void nd_lending_go_alone(struct nd_lending *lending)
+{
+    pthread_mutex_init(&lending->lock, NULL);
+    pthread_cond_init(&lending->given_back, NULL);
 }
 
 /* Of what was made before a fork nothing may be asked in the child, whether it is locked neither.

@@ -48,6 +48,11 @@ unsigned nd_pool_threads(const struct nd_pool *pool);
 unsigned nd_pool_processors(const struct nd_pool *pool);
 /* Whether its threads exist in this process: not in a child of the process that started them. */
 bool nd_pool_is_here(const struct nd_pool *pool);
+/*
+ * In such a child, where the calling thread is the only one yet: let the calling thread do everything
+ * from now on.  Nothing may have been run when the process forked.
+ */
+void nd_pool_go_alone(struct nd_pool *pool);
 
 /*
  * Call run(context, task, worker) for every task 0 … n - 1 (at most 2^30), and return when all are
@@ -131,6 +136,8 @@ void nd_pool_unlock(struct nd_pool *pool);
  */
 struct nd_lending;
 struct nd_lending *nd_lending_new(const struct nd_pool *pool);
+/* The same as nd_pool_go_alone; nothing may have been lent. */
+void nd_lending_go_alone(struct nd_lending *lending);
 void nd_lending_free(struct nd_lending *lending);
 
 /* Borrow any worker that is free; wait until one is.  False: this thread has one already, or

@@ -185,6 +185,19 @@ static enum nd_status enter(struct nd_dedup *d, enum nd_call call, struct nd_err
     return nd_handle_enter(&d->handle, call, err);
 }
 
+enum nd_status nd_dedup_after_fork(struct nd_dedup *d, struct nd_error *err)
+{
+    if (nd_pool_is_here(d->crew.pool))
+        return ND_OK;
+    if (atomic_load(&d->handle.state))
+        return nd_fail(err, ND_EINVAL,
+                       "the engine was in use when the process forked, so it can only be freed "
+                       "here");
+    nd_pool_go_alone(d->crew.pool);
+    nd_lending_go_alone(d->crew.lending);
+    return ND_OK;
+}
+
 /* The engine may have been freed by a callback of this call. */
 static enum nd_status leave(struct nd_dedup *d, enum nd_call call, enum nd_status status)
 {

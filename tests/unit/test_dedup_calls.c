@@ -335,6 +335,83 @@ static void in_a_child_it_can_be_freed_and_nothing_else(void **state)
     }
 }
 
+/* Ask the engine about all texts in the child, and free it: 0 if all went as expected. */
+static int go_on(struct nd_dedup *d, enum nd_status expected)
+{
+    enum nd_status got;
+    size_t n = 0;
+
+    alarm(300); /* a deadlock ends */
+    got = nd_dedup_after_fork(d, NULL);
+    if (got == ND_OK)
+        got = nd_dedup_query(d, item, N, count_pair, &n, NULL);
+    if (got == ND_OK)
+        got = nd_dedup_query(d, item, 1, count_pair, &n, NULL);
+    nd_dedup_free(d);
+    return got == expected && (got != ND_OK || n > N / 3) ? 0 : 1;
+}
+
+static void assert_child_ends(pid_t child)
+{
+    int status;
+
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void in_a_child_it_goes_on_with_one_thread(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* threads and fork are too much for it */
+#endif
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct nd_dedup *d = make(ND_CLUSTER_PAIRS, threads, NULL);
+        size_t n = 0;
+        pid_t child;
+
+        assert_int_equal(nd_dedup_push_pairs(d, item, N, count_pair, &n, NULL), ND_OK);
+        assert_int_equal(nd_dedup_after_fork(d, NULL), ND_OK);
+#if defined(__SANITIZE_ADDRESS__)
+        await_sleeping_threads();
+#endif
+        child = fork();
+        if (child == 0)
+            _exit(go_on(d, ND_OK));
+        assert_child_ends(child);
+        assert_int_equal(nd_dedup_query(d, item, N, count_pair, &n, NULL), ND_OK);
+        nd_dedup_free(d);
+    }
+}
+
+static enum nd_status fork_inside(void *context, const struct nd_found_pair *pair)
+{
+    pid_t *child = context;
+
+    (void)pair;
+    if (*child)
+        return ND_OK;
+    *child = fork();
+    if (*child == 0)
+        _exit(go_on(inside, ND_EINVAL));
+    return ND_OK;
+}
+
+static void in_use_at_the_fork_it_does_not_go_on(void **state)
+{
+    pid_t child = 0;
+
+    (void)state;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    skip(); /* threads and fork are too much for them */
+#endif
+    inside = make(ND_CLUSTER_PAIRS, 2, NULL);
+    assert_int_equal(nd_dedup_push_pairs(inside, item, N, fork_inside, &child, NULL), ND_OK);
+    assert_child_ends(child);
+    nd_dedup_free(inside);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +428,8 @@ int main(void)
         cmocka_unit_test(calls_from_a_source_are_refused),
         cmocka_unit_test(freed_from_a_callback_it_goes_when_the_call_ends),
         cmocka_unit_test(in_a_child_it_can_be_freed_and_nothing_else),
+        cmocka_unit_test(in_a_child_it_goes_on_with_one_thread),
+        cmocka_unit_test(in_use_at_the_fork_it_does_not_go_on),
     };
 
     return cmocka_run_group_tests(tests, make_texts, NULL);

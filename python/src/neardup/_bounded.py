@@ -12,13 +12,26 @@ from itertools import compress
 from typing import IO, Any
 
 from . import _native
+from ._columns import of_arrow_texts, of_python_texts, plain
 from ._dedup import Result, removed_table
-from ._files import open_file, open_tables
-from ._frames import READ_BYTES, Columns, Mask, frames_of_rows, held_in_memory, is_arrow, slices_of, wanted_of
+from ._files import is_address, open_tables, paths_of, rows_of_files
+from ._frames import (
+    READ_BYTES,
+    Columns,
+    Held,
+    Mask,
+    frames_of_rows,
+    held_in_memory,
+    is_arrow,
+    pick_of_rows,
+    slices_of,
+    unreadable,
+    wanted_of,
+)
 from ._plan import Plan
 from ._progress import Report
 from ._sources import Mark
-from ._table import Table
+from ._table import Column, Table
 
 # ---- Data in blocks ----
 
@@ -34,20 +47,26 @@ class _Blocks:
         """Give the kept rows."""
         raise NotImplementedError
 
+    def values(self, name: str, rows: Column, texts: Column) -> Column:
+        """Give the values of a column for some rows, of which these texts were made."""
+        raise NotImplementedError
+
 
 class _Held(_Blocks):
     """Data that the caller holds in memory: survivors are of its kind."""
 
-    def __init__(self, data: Any, select: Callable[[bytes], Any]) -> None:
-        self._data = data
-        self._select = select
+    def __init__(self, held: Held) -> None:
+        self._held = held
 
     def frames(self, columns: Columns) -> Iterator[Any]:
-        for block in slices_of(self._data):
+        for block in slices_of(self._held.table):
             yield _frame(columns, block)
 
     def survivors(self, kept: bytes) -> Any:
-        return self._select(kept)
+        return self._held.select(kept)
+
+    def values(self, name: str, rows: Column, texts: Column) -> Column:
+        return self._held.pick(name, rows)
 
 
 def _frame(columns: Columns, block: Any) -> Any:
@@ -94,6 +113,9 @@ class _Batches(_Blocks):
         self._file.seek(0)
         return iter(pyarrow.ipc.open_stream(self._file))
 
+    def values(self, name: str, rows: Column, texts: Column) -> Column:
+        return of_arrow_texts(name, texts, self._schema.field(name).type)
+
     def survivors(self, kept: bytes) -> Any:
         import pyarrow
 
@@ -116,9 +138,13 @@ class _Rows(_Blocks):
         self._rows = rows
         self._again = again
         self._file: IO[bytes] | None = None if again else tempfile.TemporaryFile(dir=tmp)
+        self._kinds: dict[str, set[type]] = {}  # of the values of each column
 
     def frames(self, columns: Columns) -> Iterator[Any]:
         for frame, rows in frames_of_rows(self._rows, columns):
+            if isinstance(rows[0], Mapping):
+                for name in filter(None, columns.names[1:]):
+                    self._kinds.setdefault(name, set()).update(type(plain(row.get(name))) for row in rows)
             if self._file:
                 pickle.dump(rows, self._file, pickle.HIGHEST_PROTOCOL)
             yield frame
@@ -139,34 +165,46 @@ class _Rows(_Blocks):
     def survivors(self, kept: bytes) -> Any:
         return compress(self._all(), kept)
 
+    def values(self, name: str, rows: Column, texts: Column) -> Column:
+        return of_python_texts(name, texts, self._kinds.get(name, set()))
 
-def _of_path(path: str, columns: Columns, tmp: str) -> _Blocks:
-    """A file or a folder, which is read again for the survivors."""
-    tables = open_tables(path)
+
+def _of_paths(paths: list[str], columns: Columns, tmp: str) -> _Blocks:
+    """Files or folders, which are read again for the survivors."""
+    tables = open_tables(paths)
     if tables is not None:
-        names = [name for name in dict.fromkeys(columns.names) if name and name in tables.schema.names]
-
-        def batches(columns: list[str] | None) -> Iterator[Any]:
-            options = {"batch_size": 1 << 13, "batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
-            return iter(tables.scanner(columns=columns, **options).to_batches())
-
-        return _Batches(tables.schema, batches(names or None), lambda: batches(None), tmp)
-    mark = Mark.of(path)
+        return _of_tables(tables, columns, tmp)
+    marks = [None if is_address(path) else Mark.of(path) for path in paths]
 
     def again() -> Iterator[Any]:
-        yield from open_file(path, columns)
-        if Mark.of(path) != mark:
-            raise _native.Error(f"{path}: changed while it was read")
+        yield from rows_of_files(paths)
+        for path, mark in zip(paths, marks, strict=True):
+            if mark and Mark.of(path) != mark:
+                raise _native.Error(f"{path}: changed while it was read")
 
-    return _Rows(open_file(path, columns), again, tmp)
+    return _Rows(rows_of_files(paths), again, tmp)
+
+
+def _of_tables(tables: Any, columns: Columns, tmp: str) -> _Blocks:
+    """A data set of pyarrow."""
+    names = [name for name in dict.fromkeys(columns.names) if name and name in tables.schema.names]
+
+    def batches(columns: list[str] | None) -> Iterator[Any]:
+        options = {"batch_size": 1 << 13, "batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+        return iter(tables.scanner(columns=columns, **options).to_batches())
+
+    return _Batches(tables.schema, batches(names or None), lambda: batches(None), tmp)
 
 
 def _blocks_of(data: Any, columns: Columns, tmp: str) -> _Blocks:
-    if isinstance(data, (str, os.PathLike)):
-        return _of_path(os.fspath(data), columns, tmp)
+    paths = paths_of(data)
+    if paths is not None:
+        return _of_paths(paths, columns, tmp)
     held = held_in_memory(data)
     if held is not None:
-        return _Held(*held)
+        return _Held(held)
+    if hasattr(data, "scanner") and hasattr(data, "schema"):
+        return _of_tables(data, columns, tmp)
     if is_arrow(data):
         import pyarrow
 
@@ -174,10 +212,7 @@ def _blocks_of(data: Any, columns: Columns, tmp: str) -> _Blocks:
             data = pyarrow.RecordBatchReader.from_stream(data)
         return _Batches(data.schema, iter(data), None, tmp)
     if isinstance(data, (bytes, bytearray, memoryview, Mapping)) or not isinstance(data, Iterable):
-        raise TypeError(
-            f"a {type(data).__name__} cannot be read: give a frame with the Arrow PyCapsule interface, "
-            "an iterable of str or of mappings, or a path"
-        )
+        raise unreadable(data)
     if isinstance(data, (list, tuple)):
         return _Listed(data)
     return _Rows(data, None, tmp)
@@ -188,9 +223,13 @@ class _Listed(_Rows):
 
     def __init__(self, rows: list[Any] | tuple[Any, ...]) -> None:
         super().__init__(rows, lambda: rows, "")
+        self._pick = pick_of_rows(rows)
 
     def survivors(self, kept: bytes) -> Any:
         return list(super().survivors(kept))
+
+    def values(self, name: str, rows: Column, texts: Column) -> Column:
+        return self._pick(name, rows)
 
 
 # ---- Results ----
@@ -214,6 +253,9 @@ class BoundedResult(Result):
     an iterable; a path of lines                an iterator of rows
     ==========================================  =====================================================
 
+    Ids have their type.  Of a stream, those that are bytes and not UTF-8 are as they were repaired, and
+    those of rows of several types are texts.
+
     ``removed`` and ``clusters`` are in memory once they have been named; :meth:`iter_removed` gives the
     removed rows some at a time.
 
@@ -236,7 +278,7 @@ class BoundedResult(Result):
         stats: dict[str, int],
         took: tuple[float, float],
     ) -> None:
-        self._store = store
+        self._native = self._store = store
         self._n_parts = parts
         self._blocks = blocks
         self._plan = plan
@@ -253,8 +295,15 @@ class BoundedResult(Result):
             yield _native.bounded_result(self._store, part), None, self._store
 
     def _table(self, native: Any) -> Table:
-        ids = _native.bounded_ids(self._store, native) if self._plan.id_column else ()
-        return removed_table(native, ids)
+        def ids(table: Table) -> list[Column]:
+            found = []
+            for texts, rows in zip(_native.bounded_ids(self._store, native), ("row", "kept_row"), strict=True):
+                values = self._blocks.values(str(self._plan.id), table[rows], Column(texts, len(table)))
+                values.name = texts[0]
+                found.append(values)
+            return found
+
+        return removed_table(native, ids if self._plan.id else None)
 
     def iter_removed(self) -> Iterator[Table]:
         """Give the removed rows, and why, in tables of some thousand rows at most.

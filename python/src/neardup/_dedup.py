@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
+from ._columns import OwnColumn, typed
 from ._df import DocumentFrequencies, Frequencies, give_tables
 from ._evidence import Evidence, Input, Work
-from ._frames import Mask, Source, drop_nulls, read
+from ._frames import Mask, Source, at_rest, drop_nulls, in_frame, read
 from ._html import result_html
+from ._optional import needed
 from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._progress import Progress, reporting
-from ._recipe import Recipe, Value, check_against, check_frames
+from ._recipe import Recipe, Value, check_against
 from ._sketch_file import Sketches
-from ._table import Table
+from ._table import Column, Table
 
 if TYPE_CHECKING:
     from ._native import _Column
@@ -32,14 +33,21 @@ __all__ = ["Deduper", "Result", "dedup"]
 _REMOVED = "row kept_row id kept_id against identical verified jaccard shared a b distance cut via_row".split()
 
 
-def removed_table(native: Any, ids: Sequence[_Column] = (), seen: Sequence[Sketches] = ()) -> Table:
-    """The removed rows, and why."""
+Ids = Callable[[Table], list[Column]]
+
+
+def removed_table(native: Any, ids: Ids | None = None, seen: Sequence[Sketches] = ()) -> Table:
+    """The removed rows, and why; `ids` gives the ids of the rows of such a table."""
     everything, compared, distance, identical = _native.result_removed(native)
-    columns = [*everything, *compared, *distance, identical, *ids]
     count = _native.result_stats(native)["removed"]
+    columns = [*everything, *compared, *distance, identical]
     if seen:
         columns = _name_seen(columns, count, seen)
-    return Table(tuple(sorted(columns, key=lambda column: _REMOVED.index(column[0]))), count)
+    by_name = {column[0]: Column(column, count) for column in columns}
+    more = ids(Table(list(by_name.values()), count)) if ids else []
+    by_name.update((column.name, column) for column in more)
+    names = [name for name in _REMOVED if name in by_name and (ids or name != "kept_id")]
+    return Table([by_name[name] for name in names], count)
 
 
 # ---- Documents of sketch files ----
@@ -56,10 +64,8 @@ def _name_seen(columns: list[_Column], count: int, seen: Sequence[Sketches]) -> 
         by_name[name] = (name, "L", by_name[name][2], own, None, 0, None)
     names = _names_of(sorted({row ^ _SEEN for row in kept if row & _SEEN}), seen)
     against = [names[row ^ _SEEN] if row & _SEEN else None for row in kept]
-    by_name["against"] = _texts("against", [name and name[1] for name in against])
-    if "kept_id" in by_name:
-        ids = Table((by_name["kept_id"],), count)["kept_id"]
-        by_name["kept_id"] = _texts("kept_id", [name[0] if name else id for name, id in zip(against, ids)])
+    by_name["against"] = typed("against", [name and name[1] for name in against])
+    by_name["kept_id"] = typed("kept_id", [name and name[0] for name in against])
     return list(by_name.values())
 
 
@@ -80,23 +86,6 @@ def _names_of(numbers: list[int], seen: Sequence[Sketches]) -> dict[int, tuple[s
     return found
 
 
-def _texts(name: str, values: Sequence[str | None]) -> _Column:
-    """A column of texts."""
-    texts = [(value or "").encode("utf-8", "surrogateescape") for value in values]
-    offsets = array("q", [0])
-    for text in texts:
-        offsets.append(offsets[-1] + len(text))
-    return (
-        name,
-        "U",
-        b"".join(texts),
-        _native.pack_bits(bytes(value is not None for value in values)),
-        None,
-        0,
-        offsets.tobytes(),
-    )
-
-
 class Result:
     """What a deduplication decided.
 
@@ -112,7 +101,7 @@ class Result:
         ==============  ==================================================================
         row             the row that is removed
         kept_row        the row that stands for it
-        id, kept_id     their ids, where there is a column of ids
+        id, kept_id     their ids, as the caller's column has them, where there is one
         identical       "no", or what is equal: "bytes" or "tokens"
         verified        whether the two texts were compared
         jaccard         their resemblance; None where they were not compared
@@ -122,13 +111,18 @@ class Result:
         cut             whether it had more candidates than ``max_checks``
         via_row         of components, the neighbour that connects it to the kept one
         against         with `against`, where the kept document stands if it is one of the files;
-                        then kept_row is None, and kept_id its id in the file
+                        then kept_row is None, and kept_id its id in the file, a str
         ==============  ==================================================================
 
     summary : dict
         Counts, by the names that the command's summary has.
     recipe : Recipe
         What decided.
+
+    Notes
+    -----
+    A result that was pickled has its survivors along, and no longer writes the command's files.  Survivors
+    of a stream are then a table of pyarrow or a list, and those of a DuckDB relation a table of pyarrow.
 
     Examples
     --------
@@ -139,6 +133,8 @@ class Result:
     [[0, 2]]
     >>> result.removed["kept_row"][:]
     [0]
+    >>> len(result)
+    3
     """
 
     def __init__(
@@ -150,6 +146,7 @@ class Result:
         seconds: float | None = None,
         seen: Sequence[Sketches] = (),
         processor_seconds: float = 0.0,
+        ids: Ids | None = None,
     ) -> None:
         self._native = native
         self._source = source
@@ -163,14 +160,64 @@ class Result:
         self.summary: dict[str, Any] = stats
         kept = _native.result_kept(native)
         self.kept = Mask(drop_nulls(source, kept) if nulls == "drop" else kept)
-        id_column = 0 if seconds is None else plan.id_column
-        ids = _native.result_ids(native, source.frame, id_column) if id_column else ()
-        self.removed = removed_table(native, ids, seen)
+        self.removed = removed_table(native, ids or (self._ids if plan.id else None), seen)
+
+    def _ids(self, table: Table) -> list[Column]:
+        """The ids of the rows that were removed, and of those that were kept for them."""
+        name = str(self._plan.id)
+        removed = self._source.values("id", name, table["row"])
+        if not self._seen:
+            return [removed, self._source.values("kept_id", name, table["kept_row"])]
+        own = iter(self._source.values("kept_id", name, [row for row in table["kept_row"] if row is not None]))
+        kept = [next(own) if row is not None else id for row, id in zip(table["kept_row"], table["kept_id"])]
+        return [removed, OwnColumn("kept_id", kept)]
 
     @property
     def survivors(self) -> Any:
         """The rows that are kept, as the caller's own kind of data."""
         return self._source.survivors(self.kept._kept)
+
+    def to_arrow(self) -> Any:
+        """Give the survivors to pyarrow, whatever kind of data they are.
+
+        Returns
+        -------
+        pyarrow.Table
+            The rows that are kept; texts without columns are a column "text".
+        """
+        return in_frame(self.survivors, needed("pyarrow"))
+
+    def to_polars(self) -> Any:
+        """Give the survivors to polars, whatever kind of data they are.
+
+        Returns
+        -------
+        polars.DataFrame
+            The rows that are kept; texts without columns are a column "text".
+        """
+        return in_frame(self.survivors, needed("polars"))
+
+    def to_pandas(self) -> Any:
+        """Give the survivors to pandas, whatever kind of data they are.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows that are kept; texts without columns are a column "text".
+        """
+        return in_frame(self.survivors, needed("pandas"))
+
+    def __len__(self) -> int:
+        """How many rows were read: as many as `kept` has."""
+        return len(self.kept)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A result goes to another process with its survivors."""
+        survivors = at_rest(self.survivors)
+        return _restored, (self.kept, self.removed, self.summary, self.recipe, survivors)
 
     @property
     def clusters(self) -> list[list[int]]:
@@ -193,6 +240,8 @@ class Result:
         yield self._native, self._source.frame, None
 
     def _write(self, path: str | os.PathLike[str], name: str) -> None:
+        if self._native is None:
+            raise _native.UnsupportedError(f"a result that was pickled writes no {name}: write it before")
         if self._seconds is None:
             raise _native.UnsupportedError(f"a batch of a stream has no {name}: dedup_files writes that of a run")
         if self._seen:
@@ -256,6 +305,15 @@ class Result:
         )
 
 
+def _restored(kept: Mask, removed: Table, summary: dict[str, Any], recipe: Recipe, survivors: Any) -> Result:
+    """A result that was pickled."""
+    result = Result.__new__(Result)
+    result._native = None
+    result._source = Source(None, lambda _: survivors, lambda name, rows: OwnColumn(name, []))
+    result.kept, result.removed, result.summary, result.recipe = kept, removed, summary, recipe
+    return result
+
+
 def _check_nulls(source: Source, nulls: str) -> None:
     row = _native.frame_null(source.frame) if nulls == "raise" else None
     if row is not None:
@@ -295,39 +353,46 @@ def dedup(
     ----------
     data : frame, iterable or path
         A frame with the Arrow PyCapsule interface (polars, pyarrow, pandas, DuckDB, datasets), an
-        iterable of ``str`` or of mappings, or the path of a file of JSON Lines, CSV, Parquet or
-        Arrow IPC.
+        iterable of ``str`` or of mappings, or files of JSON Lines, CSV, Parquet or Arrow IPC: a path, a
+        pattern such as ``"pages/*.parquet"``, a list of paths that exist, or an address such as
+        ``"s3://…"``, which fsspec reads.  Of a ``datasets.DatasetDict`` the splits come one after
+        another.
     text : str, optional
-        The column with the text.
+        The column with the text (default: "text").
     id : str, optional
-        The column with the ids.
+        The column with the ids, of any type (default: none).
     threshold : str, float or Fraction, optional
         Documents of at least this resemblance are duplicates (default: 0.8).
     shingle : int or str, optional
         Compare shingles of so many words; ``"9c"``: of so many characters (default: 3).
     method : {"minhash", "simhash", "identical"}, optional
-        How candidates are found.
+        How candidates are found (default: "minhash").
     keep : str, optional
         Which document of a cluster is kept: ``"first"``, ``"last"``, ``"longest"``, ``"shortest"``,
         ``"newest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"``, ``"longest:COLUMN"`` or
-        ``"shortest:COLUMN"``.
+        ``"shortest:COLUMN"`` (default: "first").
     prefer : tuple of str and sequence of str, optional
-        A column, and its values that are preferred, the best first; it comes before `keep`.
+        A column, and its values that are preferred, the best first; it comes before `keep` (default:
+        none).
     within : str, optional
-        Compare only documents in which this column has the same value.
+        Compare only documents in which this column has the same value (default: compare all).
     never : mapping, optional
         Columns, and for each the value or values whose documents match no other, not even an equal
-        one.
+        one (default: none).
     short : {"identical", "tokens", "keep"}, optional
-        When a document shorter than a shingle may be removed.
+        When a document shorter than a shingle may be removed: if an identical one, or one of the
+        same words, is kept, or never (default: "identical").
     cluster : {"star", "components", "complete"}, optional
-        What a cluster is.
+        What a cluster is: documents that match the kept one, all that are connected by matches, or
+        documents that all match one another (default: "star").
     recipe : Recipe or str, optional
-        What a match is; the other arguments change a copy of it.
+        What a match is; the other arguments change a copy of it.  The defaults above are those of the
+        default recipe; another recipe has its own.
     set : dict, optional
-        Other keys of the recipe to change.
+        Other keys of the recipe to change (default: none).
     df : DocumentFrequencies, path or "auto", optional
-        The df table for the signatures that need one; ``"auto"``: count the data first.
+        The df table for the signatures that need one; ``"auto"``: count the data first (default:
+        the files that the recipe names).
     against : path or sequence of paths, optional
         Sketch files (:func:`write_sketches`) of documents that were seen before: rows are compared
         with these too, and only rows are removed.  The survivors are those of one call for all
@@ -336,20 +401,20 @@ def dedup(
         held in memory.
     memory : str or int, optional
         The most memory to use beside Python, its packages and the data, such as ``"2G"``, at least
-        ``"64M"``: what does not fit waits in files.  The data may then be larger than memory if it
-        comes as a stream (an Arrow stream, a generator) or is a file.  The result is a
-        :class:`BoundedResult`, and says the same.
+        ``"64M"``: what does not fit waits in files (default: all that is needed).  The data may then
+        be larger than memory if it comes as a stream (an Arrow stream, a generator) or is a file.  The
+        result is a :class:`BoundedResult`, and says the same.
     tmp : path, optional
         The folder for these files (default: that of :mod:`tempfile`).  All that is read goes there.
     threads : int, optional
-        How many threads work; 0: one for each processor.
+        How many threads work; 0, the default: one for each processor.
     progress : bool or callable, optional
-        True: show a bar of tqdm, or where that is missing a line on standard error.  A function is
-        called with the number of rows that are done, and of all; an exception that it raises stops
-        the work.
+        False, the default: nothing is shown.  True: show a bar of tqdm, or where that is missing a line
+        on standard error.  A function is called with the number of rows that are done, and of all; an
+        exception that it raises stops the work.
     nulls : {"keep", "drop", "raise"}, optional
         What happens to rows without a text: they are kept and compared with nothing; they are not
-        among the survivors; or they are an error.
+        among the survivors; or they are an error (default: "keep").
 
     Returns
     -------
@@ -415,26 +480,27 @@ class Deduper:
     Parameters
     ----------
     recipe : Recipe or str, optional
-        What a match is (default: the default recipe).  Its key ``keep`` is ``first``, as earlier
-        documents are kept, and ``cluster`` is not ``components``.
+        What a match is (default: the default recipe); the other arguments change a copy of it.  Its key
+        ``keep`` is ``first``, as earlier documents are kept, and ``cluster`` is not ``components``.
     text : str, optional
-        The column with the text, of batches that have columns.
-    within : str, optional
-        Compare only documents in which this column has the same value.
-    never : mapping, optional
-        As for :func:`dedup`: documents that match no other.
+        The column with the text, of batches that have columns (default: "text").
+    id : str, optional
+        The column with the ids (default: none).  Those of kept documents are held in memory.
+    threshold, shingle, method, within, never, short, cluster, set : optional
+        As for :func:`dedup`.
     texts : {"memory", "spool"}, optional
-        Where the texts of kept documents are held: in memory, or in a temporary file.
+        Where the texts of kept documents are held: in memory, or in a temporary file (default:
+        "memory").
     df : DocumentFrequencies or path, optional
         The df table for the signatures that need one.
     threads : int, optional
-        How many threads work; 0: one for each processor.
+        How many threads work; 0, the default: one for each processor.
     nulls : {"keep", "drop", "raise"}, optional
-        As for :func:`dedup`.
+        As for :func:`dedup` (default: "keep").
 
     Examples
     --------
-    >>> deduper = Deduper()
+    >>> deduper = Deduper(threshold=0.7)
     >>> deduper.push(["a b c d", "e f g h"]).survivors
     ['a b c d', 'e f g h']
     >>> result = deduper.push(["i j k l", "A B C D"])
@@ -449,15 +515,23 @@ class Deduper:
         recipe: Recipe | str | None = None,
         *,
         text: str | None = "text",
+        id: str | None = None,
+        threshold: str | float | Fraction | None = None,
+        shingle: int | str | None = None,
+        method: Literal["minhash", "simhash", "identical"] | None = None,
         within: str | None = None,
         never: Never | None = None,
+        short: Literal["identical", "tokens", "keep"] | None = None,
+        cluster: Literal["star", "complete"] | None = None,
+        set: dict[str, Value] | None = None,
         texts: Literal["memory", "spool"] = "memory",
         df: DocumentFrequencies | str | os.PathLike[str] | None = None,
         threads: int = 0,
         nulls: Literal["keep", "drop", "raise"] = "keep",
     ) -> None:
-        self.recipe = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
-        check_frames(self.recipe)
+        self.recipe = recipe_of(
+            recipe, threshold=threshold, shingle=shingle, method=method, short=short, cluster=cluster, set=set
+        )
         give_tables(self.recipe, df)
         if self.recipe["keep"] != "first" or self.recipe["cluster"] == "components":
             raise _native.InvalidError(
@@ -467,8 +541,10 @@ class Deduper:
         if texts not in ("memory", "spool"):
             raise _native.InvalidError(f"texts: '{texts}' is not memory or spool")
         self._nulls = check_nulls(nulls)
-        self._plan = Plan(self.recipe, text, within=within, never=never)
+        self._plan = Plan(self.recipe, text, id=id, within=within, never=never)
         self._native = self._plan.stream(threads, tempfile.gettempdir() if texts == "spool" else None)
+        self._rows = 0
+        self._kept_ids: dict[int, Any] = {}
 
     def push(self, data: Any) -> Result:
         """Decide about a batch.
@@ -494,4 +570,17 @@ class Deduper:
         source = read(data, self._plan.columns)
         _check_nulls(source, self._nulls)
         native = _native.stream_push(self._native, source.frame)
-        return Result(native, source, self._plan, self._nulls)
+        first, kept = self._rows, _native.result_kept(native)
+        self._rows += len(kept)
+        if self._plan.id is None:
+            return Result(native, source, self._plan, self._nulls)
+        rows = [row for row, is_kept in enumerate(kept) if is_kept]
+        values = source.values("id", self._plan.id, rows)
+        self._kept_ids.update(zip((first + row for row in rows), values))
+
+        def ids(table: Table) -> list[Column]:
+            removed = source.values("id", str(self._plan.id), [row - first for row in table["row"]])
+            kept = [self._kept_ids[row] for row in table["kept_row"]]
+            return [OwnColumn("id", removed[:]), OwnColumn("kept_id", kept)]
+
+        return Result(native, source, self._plan, self._nulls, ids=ids)

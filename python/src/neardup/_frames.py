@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import decimal
 import json
-import os
+import math
 import sys
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _native
+from ._columns import OwnColumn, plain
+from ._optional import needed
+from ._table import Column
 from ._values import Values
 
 # Bytes of text between two looks at signals, and rows of Python's own values.
@@ -24,30 +29,57 @@ def _module(data: object) -> str:
     return type(data).__module__.partition(".")[0]
 
 
+def _checked_name(name: str | None) -> str | None:
+    """The name of a column; TypeError: it is none."""
+    if name is None or isinstance(name, str):
+        return name
+    hint = f": for a threshold write threshold={name}" if isinstance(name, (int, float)) else ""
+    raise TypeError(f"the name of a column is a str, not {name!r}{hint}")
+
+
 class Columns:
     """The columns to read: the text first, then others, each once."""
 
     def __init__(self, text: str | None) -> None:
-        self.names: list[str | None] = [text]
+        self.names: list[str | None] = [_checked_name(text)]
 
     def add(self, name: str | None) -> int:
         """The number of a column; 0 for None."""
-        if name is None:
+        if _checked_name(name) is None:
             return 0
         if name not in self.names[1:]:
             self.names.append(name)
         return self.names.index(name, 1)
 
 
-class Source:
-    """Data that was read: a native frame, and how to give rows back."""
+# The values of a column for some rows, by their numbers.
+Pick = Callable[[str, Any], Column]
 
-    def __init__(self, frame: Any, select: Callable[[bytes], Any]) -> None:
+
+class Held(NamedTuple):
+    """A frame that the caller holds: what is read, and how to choose rows and values of it."""
+
+    table: Any
+    select: Callable[[bytes], Any]
+    pick: Pick
+
+
+class Source:
+    """Data that was read: a native frame, and how to give rows and values back."""
+
+    def __init__(self, frame: Any, select: Callable[[bytes], Any], pick: Pick) -> None:
         self.frame = frame
         self._select = select
+        self._pick = pick
 
     def survivors(self, kept: bytes) -> Any:
         return self._select(kept)
+
+    def values(self, as_name: str, name: str, rows: Any) -> Column:
+        """The values of a column for some rows, of the caller's type."""
+        column = self._pick(name, rows)
+        column.name = as_name
+        return column
 
 
 def drop_nulls(source: Source, kept: bytes) -> bytes:
@@ -80,7 +112,7 @@ def _check_unchanged(length: int, kept: bytes) -> None:
         raise _native.InvalidError(f"the frame has changed: {len(kept):,} rows were read, and now there are {length:,}")
 
 
-def _from_polars(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
+def _from_polars(data: Any) -> Held:
     import polars
 
     if isinstance(data, polars.LazyFrame):
@@ -88,26 +120,65 @@ def _from_polars(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
 
     def select(kept: bytes) -> Any:
         _check_unchanged(len(data), kept)
-        return data.filter(polars.Series(Mask(kept)))
+        return data.filter(Mask(kept).to_polars())
 
-    return data, select
+    def pick(name: str, rows: Any) -> Column:
+        return OwnColumn(name, data[name].gather(polars.Series(rows, dtype=polars.UInt64)))
+
+    return Held(data, select, pick)
 
 
-def _from_pandas(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
+def _from_pandas(data: Any) -> Held:
     import numpy
+    import pyarrow
 
     def select(kept: bytes) -> Any:
         _check_unchanged(len(data), kept)
         return data[numpy.frombuffer(kept, dtype=bool)]
 
-    return data, select
+    def pick(name: str, rows: Any) -> Column:
+        found = pyarrow.array(data[name].iloc[numpy.asarray(rows, dtype=numpy.int64)], from_pandas=True)
+        return OwnColumn(name, found.combine_chunks() if hasattr(found, "chunks") else found)
+
+    return Held(data, select, pick)
 
 
-def _from_pyarrow(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
+def pick_of_arrow(table: Any) -> Pick:
+    """How to choose values of a table of pyarrow."""
     import pyarrow
 
+    def pick(name: str, rows: Any) -> Column:
+        column = table.column(table.schema.names.index(name))
+        try:
+            found = column.take(pyarrow.array(rows, pyarrow.uint64()))
+        except NotImplementedError:  # of string_view, for one
+            found = pyarrow.array([column[row].as_py() for row in rows], column.type)
+        return OwnColumn(name, found.combine_chunks() if hasattr(found, "chunks") else found)
+
+    return pick
+
+
+def _readable(table: Any) -> Any:
+    """The table with its run-end encoded columns as plain ones."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if not hasattr(table, "schema"):
+        return pc.run_end_decode(table) if pyarrow.types.is_run_end_encoded(table.type) else table
+    for i, field in enumerate(table.schema):
+        if pyarrow.types.is_run_end_encoded(field.type):
+            table = table.set_column(i, field.name, pc.run_end_decode(table.column(i)))
+    return table
+
+
+def _from_pyarrow(data: Any) -> Held:
+    import pyarrow
+
+    if _module_path(data) == "pyarrow._dataset":
+        data = data.to_table()
     if isinstance(data, pyarrow.RecordBatchReader):
         data = data.read_all()
+    table = _readable(data)
 
     def select(kept: bytes) -> Any:
         try:
@@ -115,7 +186,7 @@ def _from_pyarrow(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
         except NotImplementedError:  # of string_view, for one
             return by_slices(data, kept)
 
-    return data, select
+    return Held(table, select, pick_of_arrow(table))
 
 
 def by_slices(data: Any, kept: bytes) -> Any:
@@ -138,18 +209,33 @@ def by_slices(data: Any, kept: bytes) -> Any:
     return pyarrow.chunked_array(chunks, type=data.type)
 
 
-def _from_datasets(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
-    table = data.data.table
-    if data._indices is not None:
-        table = data.with_format("arrow")[:]
+def _from_datasets(data: Any) -> Held:
+    import pyarrow
+
+    if isinstance(data, dict):  # splits, one after another
+        splits = {name: _table_of_dataset(split) for name, split in data.items()}
+        table = pyarrow.concat_tables(splits.values(), promote_options="permissive")
+    else:
+        table = _table_of_dataset(data)
 
     def select(kept: bytes) -> Any:
-        return data.select(_indices(kept))
+        if not isinstance(data, dict):
+            return data.select(_indices(kept))
+        chosen, at = {}, 0
+        for name, split in data.items():
+            chosen[name] = split.select(_indices(kept[at : at + len(split)]))
+            at += len(split)
+        return type(data)(chosen)
 
-    return table, select
+    return Held(table, select, pick_of_arrow(table))
 
 
-def _from_duckdb(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
+def _table_of_dataset(data: Any) -> Any:
+    """The table of a `datasets.Dataset`."""
+    return data.data.table if data._indices is None else data.with_format("arrow")[:]
+
+
+def _from_duckdb(data: Any) -> Held:
     # A relation is run again whenever it is read, and its rows may then come in another order.
     import duckdb
     import pyarrow
@@ -159,10 +245,10 @@ def _from_duckdb(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
     def select(kept: bytes) -> Any:
         return duckdb.from_arrow(table.filter(pyarrow.array(Mask(kept))))
 
-    return table, select
+    return Held(table, select, pick_of_arrow(table))
 
 
-_KINDS: dict[str, Callable[[Any], tuple[Any, Callable[[bytes], Any]]]] = {
+_KINDS: dict[str, Callable[[Any], Held]] = {
     "polars": _from_polars,
     "pandas": _from_pandas,
     "pyarrow": _from_pyarrow,
@@ -172,7 +258,7 @@ _KINDS: dict[str, Callable[[Any], tuple[Any, Callable[[bytes], Any]]]] = {
 }
 
 
-def _from_capsule(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
+def _from_capsule(data: Any) -> Held:
     """Any other producer of Arrow data: pyarrow holds it, as a stream is read once."""
     try:
         import pyarrow
@@ -191,12 +277,17 @@ def _as_text(value: object, name: str, row: int) -> tuple[Any, bool]:
     """A value as frame_append takes it, and whether JSON writes it without quotes."""
     if value is None or isinstance(value, (str, bytes)):
         return value, False
+    value = plain(value)
     if isinstance(value, bool):
         return ("true" if value else "false"), True
     if isinstance(value, (int, float)):
-        return json.dumps(value), True
+        return json.dumps(value), math.isfinite(value)
     if hasattr(value, "isoformat"):
         return value.isoformat(), False
+    if isinstance(value, decimal.Decimal):
+        return format(value, "f"), value.is_finite()
+    if isinstance(value, uuid.UUID):
+        return str(value), False
     raise TypeError(f"row {row}: '{name}' is a {type(value).__name__}, which is not a value of a column")
 
 
@@ -295,15 +386,23 @@ def wanted_of(columns: Columns, block: Any) -> Columns:
     return _wanted(columns, _has_columns(block))
 
 
+def _module_path(data: object) -> str:
+    return type(data).__module__
+
+
 def _is_known(data: object) -> bool:
     """Whether it is a frame of a package that is known here."""
     module = _module(data)
-    return module in _KINDS and (is_arrow(data) or module in ("datasets", "duckdb", "_duckdb", "polars"))
+    if module == "datasets":
+        return type(data).__name__ in ("Dataset", "DatasetDict")
+    if _module_path(data) == "pyarrow._dataset":
+        return hasattr(data, "to_table")
+    return module in _KINDS and (is_arrow(data) or module in ("duckdb", "_duckdb", "polars"))
 
 
-def held_in_memory(data: Any) -> tuple[Any, Callable[[bytes], Any]] | None:
-    """A frame that the caller holds, and how to choose rows of it; None: it is a stream, or no frame."""
-    if not _is_known(data) or type(data).__name__ == "RecordBatchReader":
+def held_in_memory(data: Any) -> Held | None:
+    """A frame that the caller holds; None: it is a stream, or no frame."""
+    if not _is_known(data) or type(data).__name__ == "RecordBatchReader" or _module_path(data) == "pyarrow._dataset":
         return None
     return _KINDS[_module(data)](data)
 
@@ -318,6 +417,20 @@ def slices_of(table: Any) -> Iterator[Any]:
         yield table.iloc[at : at + _SLICE_ROWS] if is_pandas else table.slice(at, _SLICE_ROWS)
 
 
+def unreadable(data: Any) -> TypeError:
+    """What is said of data of no kind that can be read."""
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return TypeError("the data is one text: give a list of texts")
+    kind = type(data)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(data, Mapping):
+        return TypeError(f"the data is a mapping, {name}: give rows, or a frame of columns (polars, pyarrow, pandas)")
+    return TypeError(
+        f"a {name} cannot be read: give a frame with the Arrow PyCapsule interface, "
+        "an iterable of str or of mappings, or a path"
+    )
+
+
 def read(data: Any, columns: Columns) -> Source:
     """Read data of any kind.
 
@@ -328,30 +441,27 @@ def read(data: Any, columns: Columns) -> Source:
     TypeError
         The data is of no kind that can be read, or a row is not.
     """
-    if isinstance(data, (str, os.PathLike)):
-        from ._files import open_file
+    from ._files import open_files, paths_of
 
-        data = open_file(os.fspath(data), columns)
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError("the data is one text: give a list of texts")
-    if isinstance(data, Mapping):
-        raise TypeError("the data is a mapping: give rows, or a frame of columns (polars, pyarrow, pandas)")
+    paths = paths_of(data)
+    if paths is not None:
+        data = open_files(paths)
     held = _KINDS[_module(data)](data) if _is_known(data) else None
-    if held:
-        table, select = held
-    elif is_arrow(data):
-        table, select = _from_capsule(data)
-    elif isinstance(data, Iterable):
+    if held is None and is_arrow(data):
+        held = _from_capsule(data)
+    if held is None:
+        if isinstance(data, (bytes, bytearray, memoryview, Mapping)) or not isinstance(data, Iterable):
+            raise unreadable(data)
         return _read_iterable(data, columns)
-    else:
-        raise TypeError(
-            f"a {type(data).__name__} cannot be read: give a frame with the Arrow PyCapsule interface, "
-            "an iterable of str or of mappings, or a path"
-        )
-    wanted = _wanted(columns, _has_columns(table))
+    wanted = _wanted(columns, _has_columns(held.table))
     frame = _native.frame_new(tuple(wanted.names))
-    _read_arrow(frame, table)
-    return Source(frame, select)
+    _read_arrow(frame, held.table)
+    return Source(frame, held.select, held.pick)
+
+
+def pick_of_rows(rows: Sequence[Any]) -> Pick:
+    """How to choose values of rows that are mappings."""
+    return lambda name, numbers: OwnColumn(name, [plain(rows[row].get(name)) for row in numbers])
 
 
 def _read_iterable(data: Iterable[Any], columns: Columns) -> Source:
@@ -369,7 +479,38 @@ def _read_iterable(data: Iterable[Any], columns: Columns) -> Source:
     def select(kept: bytes) -> Any:
         return [row for row, is_kept in zip(taken, kept) if is_kept]
 
-    return Source(frame, select)
+    return Source(frame, select, pick_of_rows(taken))
+
+
+def in_frame(data: Any, package: Any) -> Any:
+    """Survivors of any kind as a frame of polars, pyarrow or pandas."""
+    name = package.__name__
+    if name == "pandas":
+        frame = data if hasattr(data, "columns") and _module(data) == "pandas" else None
+        return in_frame(data, needed("pyarrow")).to_pandas() if frame is None else frame
+    kind = package.DataFrame if name == "polars" else package.table
+    if _module(data) == "datasets":
+        parts = data.values() if isinstance(data, dict) else [data]
+        data = needed("pyarrow").concat_tables([part.with_format("arrow")[:] for part in parts])
+    elif _module(data) in ("duckdb", "_duckdb"):
+        data = _from_duckdb(data).table
+    if is_arrow(data):
+        if _has_columns(data):
+            return kind(data)
+        values = data.rechunk() if hasattr(data, "rechunk") else data
+        array = needed("pyarrow").chunked_array(values) if hasattr(values, "__arrow_c_stream__") else values
+        return kind(needed("pyarrow").table({"text": array}))
+    rows = [row if isinstance(row, Mapping) else {"text": row} for row in data]
+    return package.DataFrame(rows) if name == "polars" else package.Table.from_pylist(rows)
+
+
+def at_rest(data: Any) -> Any:
+    """Survivors as what can be pickled: a table for a stream or a relation, a list for an iterator."""
+    if type(data).__name__ == "RecordBatchReader":
+        return data.read_all()
+    if _module(data) in ("duckdb", "_duckdb"):
+        return _from_duckdb(data).table
+    return list(data) if isinstance(data, Iterator) else data
 
 
 def reorder(data: Any, order: list[int]) -> Any:
@@ -391,11 +532,13 @@ def reorder(data: Any, order: list[int]) -> Any:
     return data[order] if module == "polars" else [data[i] for i in order]
 
 
+@Sequence.register
 class Mask(Values[bool]):
     """Which rows are kept: a sequence of truth values.
 
-    numpy, pyarrow and polars read it without a loop, by ``__array__`` and the Arrow PyCapsule
-    interface.
+    ``frame.filter(mask)`` of polars and ``frame[mask]`` of pandas choose the rows that are kept.
+    numpy and pyarrow read it without a loop, by ``__array__`` and the Arrow PyCapsule interface, and
+    polars by :meth:`to_polars`.
 
     Examples
     --------
@@ -425,9 +568,47 @@ class Mask(Values[bool]):
         array = numpy.frombuffer(self._kept, dtype=bool)
         return array.copy() if copy else array if dtype is None else array.astype(dtype)
 
+    def __call__(self, frame: Any) -> Any:
+        """Give the array by which pandas chooses rows: it calls what stands in its brackets."""
+        if len(frame) != len(self):
+            raise _native.InvalidError(f"the mask has {len(self):,} rows, and the frame {len(frame):,}")
+        return self.__array__()
+
+    def _column(self) -> Column:
+        return Column(("kept", "b", _native.pack_bits(self._kept), None, None, 0, None), len(self))
+
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        column = ("kept", "b", _native.pack_bits(self._kept), None, None, 0, None)
-        return _native.table_export((column,), len(self), True)
+        return self._column().__arrow_c_array__()
+
+    def to_arrow(self) -> Any:
+        """Give the truth values to pyarrow.
+
+        Returns
+        -------
+        pyarrow.BooleanArray
+            A truth value for each row.
+        """
+        return self._column().to_arrow()
+
+    def to_polars(self) -> Any:
+        """Give the truth values to polars.
+
+        Returns
+        -------
+        polars.Series
+            A truth value for each row.
+        """
+        return self._column().to_polars()
+
+    def to_pandas(self) -> Any:
+        """Give the truth values to pandas.
+
+        Returns
+        -------
+        pandas.Series
+            A truth value for each row, by its number.
+        """
+        return needed("pandas").Series(self.__array__(), name="kept")
 
     if sys.version_info >= (3, 12):
 

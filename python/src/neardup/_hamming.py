@@ -112,6 +112,7 @@ class HammingIndex:
         self.distance = distance
         self._path: str | None = None
         self._next = 0
+        self._expected = count, memory
         self._native = _native.hamming_new(bits, distance, count, float(memory))
         # What a file is made of: the index itself does not list what it holds.
         self._fingerprints = array("Q")
@@ -309,8 +310,28 @@ class HammingIndex:
                 numbers.append(number)
         self._fingerprints, self._numbers, self._removed = words, numbers, {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An index in memory goes to another process with its fingerprints, a file as its path."""
+        if self._path is not None:
+            return HammingIndex.open, (self._path,)
+        with self._changing:
+            if self._removed:
+                self._left()
+            held = self._fingerprints[:], self._numbers[:], self._next
+        return _restored, (self.bits, self.distance, self._expected, *held)
+
     def __repr__(self) -> str:
         return f"<neardup.HammingIndex: {len(self):,} fingerprints of {self.bits} bits, within {self.distance}>"
+
+
+def _restored(
+    bits: int, distance: int, expected: tuple[int, int], words: array[int], numbers: array[int], following: int
+) -> HammingIndex:
+    """An index that was pickled."""
+    index = HammingIndex(bits, distance, count=expected[0], memory=expected[1])
+    index.add(words, numbers)
+    index._next = following
+    return index
 
 
 class HammingBatch:

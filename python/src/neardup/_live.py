@@ -6,14 +6,18 @@ import base64
 import json
 import math
 import os
+import tempfile
 import threading
+import weakref
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
 
 from . import _native
-from ._df import give_tables
+from ._df import DocumentFrequencies, give_tables
 from ._frames import Columns, Source, read
-from ._recipe import Recipe, check_frames
+from ._plan import recipe_of
+from ._recipe import Recipe, Value, check_frames
 
 # Row, serial number, whether equal, whether the nearest, shared, a, b, distance.
 _Row = tuple[int, int, int, int, int, int, int, int]
@@ -75,15 +79,24 @@ class Index:
     Parameters
     ----------
     recipe : Recipe or str, optional
-        What a match is (default: the default recipe).
+        What a match is (default: the default recipe); the other arguments change a copy of it.
     text : str, optional
-        The column with the text, of data that has columns.
+        The column with the text, of data that has columns (default: "text").
+    id : str, optional
+        The column with the ids, for :meth:`add_batch` without ids (default: none).
+    threshold, shingle, method, short, set : optional
+        As for :func:`dedup`.
+    df : DocumentFrequencies or path, optional
+        The df table for the signatures that need one (default: the files that the recipe names).
     threads : int, optional
-        How many threads work on a batch; 0: one for each processor.  In a program that forks after it
-        has made the index: 1, as threads do not survive a fork.
+        How many threads work on a batch; 0, the default: one for each processor.
 
     Notes
     -----
+    In a process that was forked after an index was made, the index goes on with one thread.  If another
+    thread was in a call at that moment, each call in the child says so.  A pickled index has its texts
+    and sketches along; it is saved and opened again.
+
     Any number of threads may use an index.  Queries run side by side; a call that changes the index
     waits for the one before, and queries wait while a batch of at most 4 MB is added.
 
@@ -97,7 +110,7 @@ class Index:
     >>> index.add("2", "Nobody saw it again.")
     >>> index.query("The ship left the harbour at noon with forty men aboard.")
     []
-    >>> index = Index(Recipe(threshold=0.6))
+    >>> index = Index(threshold=0.6)
     >>> index.add_batch(["1", "2"], ["The ship left the harbour at noon with forty men.", "Nobody saw it again."])
     >>> [(match.id, match.jaccard) for match in index.query("The ship left the harbour at noon, with forty.")]
     [('1', 0.875)]
@@ -106,11 +119,28 @@ class Index:
     (False, 1)
     """
 
-    def __init__(self, recipe: Recipe | str | None = None, *, text: str | None = "text", threads: int = 0) -> None:
-        prepared = _prepared(recipe)
-        self._begin(prepared, text, _native.live_new(prepared._native, threads))
+    def __init__(
+        self,
+        recipe: Recipe | str | None = None,
+        *,
+        text: str | None = "text",
+        id: str | None = None,
+        threshold: str | float | Fraction | None = None,
+        shingle: int | str | None = None,
+        method: Literal["minhash", "simhash", "identical"] | None = None,
+        short: Literal["identical", "tokens", "keep"] | None = None,
+        set: dict[str, Value] | None = None,
+        df: DocumentFrequencies | str | os.PathLike[str] | None = None,
+        threads: int = 0,
+    ) -> None:
+        made = recipe_of(recipe, threshold=threshold, shingle=shingle, method=method, short=short, set=set)
+        prepared = _prepared(made, df)
+        self._begin(prepared, text, id, _native.live_new(prepared._native, threads))
 
-    def _begin(self, recipe: Recipe, text: str | None, native: _native.LiveTexts) -> None:
+    def _begin(self, recipe: Recipe, text: str | None, id: str | None, native: _native.LiveTexts) -> None:
+        columns = Columns(text)
+        columns.add(id)
+        self._id = id
         self.recipe = recipe
         self._verifies = recipe["verify"] != "none"
         self._text = text
@@ -118,6 +148,7 @@ class Index:
         self._changing = threading.RLock()
         self._serials: dict[Hashable, int] = {}
         self._ids: dict[int, Hashable] = {}
+        _indexes.add(self)
 
     @classmethod
     def open(
@@ -126,6 +157,8 @@ class Index:
         recipe: Recipe | str | None = None,
         *,
         text: str | None = "text",
+        id: str | None = None,
+        df: DocumentFrequencies | str | os.PathLike[str] | None = None,
         threads: int = 0,
     ) -> Index:
         """Open an index that :meth:`save` wrote.
@@ -142,9 +175,7 @@ class Index:
         recipe : Recipe or str, optional
             The recipe that the index must have.  Default: the one in the file.  A recipe that was given
             a df table has to be given it again.
-        text : str, optional
-            The column with the text, of data that has columns.
-        threads : int, optional
+        text, id, df, threads : optional
             As for the class.
 
         Returns
@@ -174,7 +205,7 @@ class Index:
         """
         name = os.fspath(path)
         saved = Recipe.parse(_native.live_file_recipe(name))
-        prepared = _prepared(saved if recipe is None else recipe)
+        prepared = _prepared(saved if recipe is None else recipe, df)
         key = _difference(prepared, saved)
         if key is not None:
             raise _native.InvalidError(
@@ -182,7 +213,7 @@ class Index:
             )
         native, ids, serials = _native.live_open(prepared._native, name, threads)
         index = cls.__new__(cls)
-        index._begin(prepared, text, native)
+        index._begin(prepared, text, id, native)
         index._take_ids(name, ids, memoryview(serials).cast("Q").tolist())
         return index
 
@@ -205,8 +236,17 @@ class Index:
             The file cannot be written.
         """
         with self._changing:
-            lines = [json.dumps(_spelt(id)) for id in self._serials]
-            _native.live_save(self._native, os.fspath(path), "".join(f"{line}\n" for line in lines).encode())
+            self._save(os.fspath(path), [json.dumps(_spelt(id)) for id in self._serials])
+
+    def _save(self, path: str, lines: Iterable[str]) -> None:
+        _native.live_save(self._native, path, "".join(f"{line}\n" for line in lines).encode())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._changing, tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "pickled.index")
+            self._save(path, map(str, range(len(self._serials))))
+            with open(path, "rb") as file:
+                return _restored, (file.read(), self.recipe, self._text, self._id, list(self._serials))
 
     def _take_ids(self, name: str, lines: bytes, serials: list[int]) -> None:
         try:
@@ -242,13 +282,14 @@ class Index:
             self._check_new(id)
             self._note([id], 0, *_native.live_add(self._native, frame, 0))
 
-    def add_batch(self, ids: Iterable[Hashable], data: Any) -> None:
+    def add_batch(self, ids: Iterable[Hashable] | None, data: Any) -> None:
         """Add many texts at once, which takes less time than one after the other.
 
         Parameters
         ----------
-        ids : iterable of hashable
-            Their ids, in the order of the texts.
+        ids : iterable of hashable or None
+            Their ids, in the order of the texts; None: those of the column that the index was given as
+            `id`.
         data : frame, iterable or path
             The texts, as for :func:`dedup`.
 
@@ -258,9 +299,13 @@ class Index:
             An id is there already or comes twice, a text is null, or the lengths differ; nothing was
             added.
         """
-        source = read(data, Columns(self._text))
+        if ids is None and self._id is None:
+            raise TypeError("ids: give them, or make the index with the name of their column: Index(id=…)")
+        columns = Columns(self._text)
+        columns.add(None if ids is not None else self._id)
+        source = read(data, columns)
         frame, n = source.frame, _native.frame_rows(source.frame)
-        taken = _listed(ids)
+        taken = _listed(ids if ids is not None else source.values("id", str(self._id), range(n)))
         if len(taken) != n:
             raise _native.InvalidError(f"there are {n:,} texts and {len(taken):,} ids")
         row = _native.frame_null(frame)
@@ -391,13 +436,38 @@ class Index:
         return f"<neardup.Index of {len(self):,} texts>"
 
 
-def _prepared(recipe: Recipe | str | None) -> Recipe:
+def _restored(saved: bytes, recipe: Recipe, text: str | None, id: str | None, ids: list[Hashable]) -> Index:
+    """An index that was pickled."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "pickled.index")
+        with open(path, "wb") as file:
+            file.write(saved)
+        index = Index.open(path, recipe, text=text, id=id)
+    index._serials = dict(zip(ids, index._serials.values(), strict=True))
+    index._ids = {serial: id for id, serial in index._serials.items()}
+    return index
+
+
+# Of a process that forks: in the child their threads are missing.
+_indexes: weakref.WeakSet[Index] = weakref.WeakSet()
+
+
+def _go_on_after_fork() -> None:
+    for index in list(_indexes):
+        index._changing = threading.RLock()
+        _native.live_after_fork(index._native)
+
+
+os.register_at_fork(after_in_child=_go_on_after_fork)
+
+
+def _prepared(recipe: Recipe | str | None, df: DocumentFrequencies | str | os.PathLike[str] | None = None) -> Recipe:
     """Copy a recipe, with its df tables; refuse one that reads what an index does not have."""
     made = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
     if _native.recipe_fields(made._native):
         raise _native.UnsupportedError("an index has texts only, and the recipe reads fields")
     check_frames(made)
-    give_tables(made, None)
+    give_tables(made, df)
     return made
 
 

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
+from . import _native
+
+
+def needed(package: str) -> Any:
+    """Import a package, or say that it is missing."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise _native.UnsupportedError(f"this needs {package}: pip install {package}") from None
+
 
 def needs(module: str, package: str, error: ImportError) -> ImportError:
     """The error of a module whose package cannot be imported."""

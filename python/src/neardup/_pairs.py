@@ -44,13 +44,13 @@ def pairs(
     data : frame, iterable or path
         As for :func:`dedup`.
     text, id : str, optional
-        The columns with the text and with the ids.
+        The columns with the text (default: "text") and with the ids (default: none).
     threshold : str, float or Fraction, optional
         Documents of at least this resemblance are a pair (default: 0.8).
     shingle : int or str, optional
         Compare shingles of so many words; ``"9c"``: of so many characters (default: 3).
     method : {"minhash", "simhash", "identical"}, optional
-        How candidates are found.
+        How candidates are found (default: "minhash").
     within : str, optional
         Compare only documents in which this column has the same value.
     never : mapping, optional
@@ -70,7 +70,7 @@ def pairs(
     df : DocumentFrequencies, path or "auto", optional
         The df table for the signatures that need one; ``"auto"``: count the data first.
     threads : int, optional
-        How many threads work; 0: one for each processor.
+        How many threads work; 0, the default: one for each processor.
     progress : bool or callable, optional
         As for :func:`dedup`.
 
@@ -110,10 +110,11 @@ def pairs(
     made = recipe_of(recipe, threshold=threshold, shingle=shingle, method=method, short=short, set=set)
     reading = Reading(made, text)
     reading.never(never)
-    numbers = [reading.columns.add(name) for name in (within, id, site)]
+    numbers = [reading.columns.add(name) for name in (within, site)]
+    reading.columns.add(id)
     source = reading.read(data, df, threads)
     with reporting(progress) as report:
-        count, (everything, compared, distance), signatures, ids, hosts = _native.pairs(
+        count, (everything, compared, distance), signatures, hosts = _native.pairs(
             made._native,
             source.frame,
             threads,
@@ -122,15 +123,16 @@ def pairs(
             reading.apart,
             reading.fields,
             numbers[1],
-            numbers[2],
             report,
         )
     row_a, row_b, is_equal, matches = everything
-    columns = [row_a, row_b, *(ids or ()), *compared, *distance, is_equal]
+    rows = Table([row_a, row_b], count)
+    ids = [source.values(f"id_{one}", id, rows[f"row_{one}"]) for one in "ab"] if id is not None else []
+    columns: list[Any] = [row_a, row_b, *ids, *compared, *distance, is_equal]
     if near_misses is not None:
         columns.append(matches)
     if hosts:
         columns.append(hosts)
     for name, agreement in signatures:
         columns += [(f"{name}.{column[0]}", *column[1:]) for column in agreement]
-    return Table(tuple(columns), count)
+    return Table(columns, count)

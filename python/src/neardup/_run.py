@@ -13,6 +13,7 @@ from typing import Any, Literal
 from . import _native
 from ._against import Against
 from ._evidence import Evidence, Input, Work
+from ._files import expanded
 from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._recipe import Recipe, Value
@@ -417,7 +418,8 @@ def dedup_files(
     Parameters
     ----------
     source : path or sequence of paths
-        Files of Parquet, Arrow IPC, JSON Lines, CSV or TSV, or folders of them.  A folder may be a
+        Files of Parquet, Arrow IPC, JSON Lines, CSV or TSV, folders of them, or patterns such as
+        ``"pages/*.parquet"``.  A folder may be a
         partitioned data set: ``year=2024/…`` is then a column.
     target : path
         Where the survivors go: a file for a file, and otherwise a folder, in which each file has its
@@ -499,7 +501,7 @@ def dedup_files(
         append=append,
         progress=progress,
     )
-    paths = _paths(source)
+    paths = [path for some in _paths(source) for path in expanded(some)]
     run.read(paths, below=True)
     to = os.fspath(target)
     is_folder = len(paths) != 1 or os.path.isdir(paths[0])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
-import io
 import json
 import lzma
 import os
@@ -14,18 +11,20 @@ import sys
 import threading
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, ClassVar, TypeVar, cast
 
 from . import _native
+from ._files import is_address
 from ._frames import Columns, by_slices
 from ._outputs import Output
+from ._packed import COMPRESSIONS, unpacked
 
 # Text of a batch, and records of one that survive and wait to be written.
 _BATCH_BYTES = 4 << 20
 _GROUP_BYTES = 64 << 20
 _BUFFER_BYTES = 1 << 20
-_COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4"}
 
 T = TypeVar("T")
 
@@ -420,17 +419,10 @@ class _Number(str):
     """A number as a line spells it."""
 
 
-def _opened(path: str, compression: str) -> IO[bytes]:
-    if compression == "gzip":
-        return cast("IO[bytes]", gzip.open(path))
-    if compression == "bzip2":
-        return bz2.open(path)
-    if compression == "xz":
-        return lzma.open(path)
-    if compression != "none":
-        pyarrow = _pyarrow(path)
-        return io.BufferedReader(pyarrow.input_stream(path, compression=compression))
-    return open(path, "rb")
+@contextmanager
+def _opened(path: str, compression: str) -> Iterator[IO[bytes]]:
+    with open(path, "rb") as raw, unpacked(raw, path, compression) as data:
+        yield data
 
 
 def _value(value: object) -> tuple[str | bytes | None, bool]:
@@ -460,7 +452,7 @@ class _Lines(Source):
 
     def __init__(self, path: str, name: str) -> None:
         super().__init__(path, name)
-        self.compression = _COMPRESSIONS.get(os.path.splitext(path)[1].lower(), "none")
+        self.compression = COMPRESSIONS.get(os.path.splitext(path)[1].lower(), "none")
 
     def _raw(self) -> Iterator[tuple[bytes, int, Any]]:
         """Each record: its bytes, its line, and what reading it gave."""
@@ -655,7 +647,7 @@ _KINDS: dict[str, type[Source]] = {
 def kind_of(path: str) -> type[Source] | None:
     """What reads a file of this name."""
     stem, ending = os.path.splitext(path.lower())
-    if ending in _COMPRESSIONS:
+    if ending in COMPRESSIONS:
         kind = _KINDS.get(os.path.splitext(stem)[1])
         return kind if kind and kind.is_text else None
     return _KINDS.get(ending)
@@ -679,6 +671,8 @@ def find(path: str, is_relative: bool = True) -> tuple[list[Source], list[str]]:
 
     is_relative: names of outputs begin below the folder; else they have the path as it is given.
     """
+    if is_address(path):
+        raise _native.UnsupportedError(f"{path}: dedup reads addresses; files in, files out are files of this machine")
     if not os.path.isdir(path):
         kind = kind_of(path)
         if kind is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
+from ._optional import needed
 from ._values import Values
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Column(Values[Any]):
     """
 
     def __init__(self, column: _Column, length: int) -> None:
+        self.name = column[0]
         self._column = column
         self._length = length
         _, kind, values, self._validity, item, width, offsets = column
@@ -97,14 +99,52 @@ class Column(Values[Any]):
     def buffer(self) -> memoryview:
         """The values as a buffer, of columns of numbers; a missing one is 0."""
         if not isinstance(self._values, memoryview):
-            raise TypeError(f"the column {self._column[0]} holds no numbers")
+            raise TypeError(f"the column {self.name} holds no numbers")
         return self._values
 
+    def _exported(self) -> Any:
+        """The column as the module exports it."""
+        return self._column
+
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        return _native.table_export((self._column,), self._length, True)
+        return _native.table_export((self._exported(),), self._length, True)
+
+    def to_arrow(self) -> Any:
+        """Give the values to pyarrow.
+
+        Returns
+        -------
+        pyarrow.Array
+            The values, of the column's type; they are not copied.
+        """
+        return needed("pyarrow").array(self)
+
+    def to_polars(self) -> Any:
+        """Give the values to polars.
+
+        Returns
+        -------
+        polars.Series
+            The values, under the column's name.
+        """
+        return needed("polars").Series(self.name, self)
+
+    def to_pandas(self) -> Any:
+        """Give the values to pandas, by way of pyarrow.
+
+        Returns
+        -------
+        pandas.Series
+            The values, under the column's name.
+        """
+        needed("pandas")
+        return self.to_arrow().to_pandas().rename(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Column, (self._column, self._length)
 
     def __repr__(self) -> str:
-        return f"<neardup.Column {self._column[0]} of {self._length} rows>"
+        return f"<neardup.Column {self.name} of {self._length} rows>"
 
 
 class Table(Values[dict[str, Any]]):
@@ -123,10 +163,10 @@ class Table(Values[dict[str, Any]]):
     ({'a': 0, 'b': 2, 'distance': 1}, 2, 1)
     """
 
-    def __init__(self, columns: tuple[_Column, ...], length: int) -> None:
-        self._columns = columns
+    def __init__(self, columns: Sequence[_Column | Column], length: int) -> None:
         self._length = length
-        self._by_name = {column[0]: Column(column, length) for column in columns}
+        made = (column if isinstance(column, Column) else Column(column, length) for column in columns)
+        self._by_name = {column.name: column for column in made}
 
     @property
     def column_names(self) -> list[str]:
@@ -149,11 +189,49 @@ class Table(Values[dict[str, Any]]):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[i] for i in range(self._length))
 
+    def _exported(self) -> Any:
+        return tuple(column._exported() for column in self._by_name.values())
+
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        return _native.table_export(self._columns, self._length, False)
+        return _native.table_export(self._exported(), self._length, False)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _native.table_stream(self._columns, [(self._columns, self._length)])
+        columns = self._exported()
+        return _native.table_stream(columns, [(columns, self._length)])
+
+    def to_arrow(self) -> Any:
+        """Give the rows to pyarrow.
+
+        Returns
+        -------
+        pyarrow.Table
+            The table; its columns are not copied.
+        """
+        return needed("pyarrow").table(self)
+
+    def to_polars(self) -> Any:
+        """Give the rows to polars.
+
+        Returns
+        -------
+        polars.DataFrame
+            The table.
+        """
+        return needed("polars").DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """Give the rows to pandas, by way of pyarrow.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The table.
+        """
+        needed("pandas")
+        return self.to_arrow().to_pandas()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (list(self._by_name.values()), self._length)
 
     def __repr__(self) -> str:
         return f"<neardup.Table of {self._length:,} rows: {', '.join(self._by_name)}>"

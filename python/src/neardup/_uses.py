@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from . import _native
+from ._columns import OwnColumn
 from ._dedup import Result
 from ._df import Frequencies, give_tables
-from ._frames import Mask, Source, reorder
+from ._frames import Mask, Source, at_rest, reorder
 from ._plan import Plan, Reading, recipe_of
 from ._recipe import Recipe, Value
 from ._table import Table
@@ -32,7 +33,7 @@ class Filtered:
         ================  =================================================================
         row               the row
         prototype_row     the prototype: an equal one, otherwise the nearest
-        id, prototype_id  their ids, where there are columns of ids
+        id, prototype_id  their ids, as the columns have them, where there are any
         prototypes        how many of the nearest ``max_checks`` prototypes match
         jaccard, shared   what both have in common; None where the texts were not compared
         a, b              how many shingles the row has, and the prototype; None likewise
@@ -67,8 +68,17 @@ class Filtered:
         """The rows that match no prototype, as the caller's own kind of data."""
         return self._source.survivors(self._mask.translate(bytes([1, 0]) + bytes(254)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A result goes to another process with the rows of both kinds."""
+        return _filtered, (self._mask, self.table, self.recipe, at_rest(self.caught), at_rest(self.others))
+
     def __repr__(self) -> str:
         return f"<neardup.Filtered: {len(self.matches):,} rows, {len(self.table):,} near a prototype>"
+
+
+def _filtered(mask: bytes, table: Table, recipe: Recipe, caught: Any, others: Any) -> Filtered:
+    source = Source(None, lambda chosen: caught if chosen == mask else others, lambda name, rows: OwnColumn(name, []))
+    return Filtered(source, mask, table, recipe)
 
 
 def filter(
@@ -102,7 +112,7 @@ def filter(
     prototypes : frame, iterable or path
         The prototypes, likewise.
     text, id : str, optional
-        The columns with the text and with the ids.
+        The columns with the text (default: "text") and with the ids (default: none).
     prototype_text, prototype_id : str, optional
         The same of the prototypes (default: `text`, and no ids).
     threshold : str, float or Fraction, optional
@@ -110,11 +120,11 @@ def filter(
     shingle : int or str, optional
         Compare shingles of so many words; ``"9c"``: of so many characters (default: 3).
     method : {"minhash", "simhash", "identical"}, optional
-        How candidates are found.
+        How candidates are found (default: "minhash").
     never : mapping, optional
         Columns of both, and for each the value or values whose documents match no other.
     short : {"identical", "tokens", "keep"}, optional
-        When documents shorter than a shingle match.
+        When documents shorter than a shingle match (default: "identical").
     recipe : Recipe or str, optional
         What a match is; the other arguments change a copy of it.
     set : dict, optional
@@ -122,7 +132,7 @@ def filter(
     df : DocumentFrequencies, path or "auto", optional
         The df table for the signatures that need one; ``"auto"``: count the data first.
     threads : int, optional
-        How many threads work; 0: one for each processor.
+        How many threads work; 0, the default: one for each processor.
     progress : callable, optional
         Called with the number of rows that are done, and of all.
 
@@ -148,21 +158,26 @@ def filter(
     """
     made = recipe_of(recipe, threshold=threshold, shingle=shingle, method=method, short=short, set=set)
     readings = (Reading(made, prototype_text or text), Reading(made, text))
-    numbers = []
     for reading, name in zip(readings, (prototype_id, id), strict=True):
         reading.never(never)
-        numbers.append(reading.columns.add(name))
+        reading.columns.add(name)
     known, source = (reading.open(some) for reading, some in zip(readings, (prototypes, data), strict=True))
     give_tables(made, df, source, threads)
     if not _native.frame_rows(known.frame):
         raise _native.InvalidError("there is no prototype")
-    of_known, of_data = ((r.apart, r.fields, number) for r, number in zip(readings, numbers, strict=True))
-    mask, count, (everything, compared, distance), ids, known_ids = _native.filter(
+    of_known, of_data = ((r.apart, r.fields) for r in readings)
+    mask, count, (everything, compared, distance) = _native.filter(
         made._native, known.frame, source.frame, threads, of_known, of_data, progress
     )
     row, prototype, how_many, is_equal = everything
-    columns = [row, prototype, *(c for c in (ids, known_ids) if c), how_many, *compared, *distance, is_equal]
-    return Filtered(source, mask, Table(tuple(columns), count), made)
+    rows = Table([row, prototype], count)
+    ids = []
+    if id is not None:
+        ids.append(source.values("id", id, rows["row"]))
+    if prototype_id is not None:
+        ids.append(known.values("prototype_id", prototype_id, rows["prototype_row"]))
+    columns: list[Any] = [row, prototype, *ids, how_many, *compared, *distance, is_equal]
+    return Filtered(source, mask, Table(columns, count), made)
 
 
 class Collapsed:
@@ -190,10 +205,13 @@ class Collapsed:
         self.rows = rows
         self.ranks = ranks
         self.duplicates = duplicates
+        self._results: Any = None
 
     @property
     def results(self) -> Any:
         """The rows that are shown, in order, as the caller's own kind of data."""
+        if self._results is not None:
+            return self._results
         shown = self.result._source.survivors(_mask_of(self.rows, len(self.result.kept)))
         place = {row: i for i, row in enumerate(sorted(self.rows))}
         return reorder(shown, [place[row] for row in self.rows])
@@ -219,6 +237,11 @@ class Collapsed:
     def __len__(self) -> int:
         """How many results there are."""
         return len(self.rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A result goes to another process with the rows that are shown."""
+        made = (self.result, self.rows, self.ranks, self.duplicates)
+        return Collapsed, made, {"_results": at_rest(self.results)}
 
     def __repr__(self) -> str:
         return f"<neardup.Collapsed: {len(self.result.kept):,} rows, {len(self.rows):,} results>"
@@ -271,7 +294,7 @@ def collapse(
     data : frame, iterable or path
         The list, as for :func:`dedup`.  A row without a text is a result of its own.
     text, id : str, optional
-        The columns with the text and with the ids.
+        The columns with the text (default: "text") and with the ids (default: none).
     order : str, optional
         The order of the results: ``"rank"``, by the best rank in the cluster, or a policy as `keep`
         has it.
@@ -284,11 +307,11 @@ def collapse(
     shingle : int or str, optional
         Compare shingles of so many words; ``"9c"``: of so many characters (default: 3).
     method : {"minhash", "simhash", "identical"}, optional
-        How candidates are found.
+        How candidates are found (default: "minhash").
     never : mapping, optional
         Columns, and for each the value or values whose documents match no other.
     short : {"identical", "tokens", "keep"}, optional
-        When documents shorter than a shingle are duplicates.
+        When documents shorter than a shingle are duplicates (default: "identical").
     recipe : Recipe or str, optional
         What a match is; the other arguments change a copy of it.
     set : dict, optional
@@ -296,7 +319,7 @@ def collapse(
     df : DocumentFrequencies, path or "auto", optional
         The df table for the signatures that need one; ``"auto"``: count the data first.
     threads : int, optional
-        How many threads work; 0: one for each processor.
+        How many threads work; 0, the default: one for each processor.
 
     Returns
     -------

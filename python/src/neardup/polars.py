@@ -31,7 +31,7 @@ class DataFrameNamespace:
     >>> frame.neardup.dedup("body")["n"].to_list()
     [1, 2]
     >>> frame.neardup.removed("body", id="n").select("id", "kept_id", "identical").rows()
-    [('3', '1', 'tokens')]
+    [(3, 1, 'tokens')]
     """
 
     def __init__(self, frame: polars.DataFrame) -> None:
@@ -119,7 +119,8 @@ class ExprNamespace:
         """Whether :func:`neardup.dedup` keeps each text; ``.over()`` compares within groups."""
 
         def decide(texts: polars.Series) -> polars.Series:
-            return polars.Series(texts.name, _dedup.dedup(texts, **arguments).kept, dtype=polars.Boolean)
+            kept: polars.Series = _dedup.dedup(texts, **arguments).kept.to_polars()
+            return kept.alias(texts.name)
 
         return self._expression.map_batches(decide, return_dtype=polars.Boolean)
 

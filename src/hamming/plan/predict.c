@@ -86,19 +86,24 @@ double nd_hamming_rows_bytes(const struct nd_hamming_problem *problem)
 enum { ENTRIES = 512 }; /* more have no chance where chains are short */
 #define SHORT 100.0     /* entries of a key and of a bucket, in the mean */
 
+#define NEVER 1e-300 /* smaller chances change no sum, and are slow to compute with */
+
 /* p[i]: the chance that a bucket of Poisson(lambda) keys, each of Poisson(mu) entries, has i. */
 static void panjer(double lambda, double mu, double p[ENTRIES])
 {
     double of_key[ENTRIES]; /* j f_j */
+    unsigned n = 1;         /* of them that can be */
 
     of_key[0] = 0;
     for (unsigned j = 1; j < ENTRIES; j++)
         of_key[j] = j == 1 ? mu * exp(-mu) : of_key[j - 1] * mu / (j - 1);
+    while (n < ENTRIES && (of_key[n] > NEVER || n < mu))
+        n++;
     p[0] = exp(lambda * expm1(-mu));
     for (unsigned i = 1; i < ENTRIES; i++) {
         p[i] = 0;
-        for (unsigned j = 1; j <= i; j++)
-            p[i] += of_key[j] * p[i - j];
+        for (unsigned j = 1; j <= i && j < n; j++)
+            p[i] += p[i - j] > NEVER ? of_key[j] * p[i - j] : 0;
         p[i] *= lambda / i;
     }
 }
@@ -127,7 +132,7 @@ struct nd_hamming_chain nd_hamming_chain(double n, unsigned bits, double lines, 
         own[i] = own[i - 1] * mu / i;
     for (unsigned i = 0; i < ENTRIES; i++) {
         chain.size += p[i] * lines_of(i, slots);
-        for (unsigned j = 0; p[i] > 1e-9 && j < ENTRIES; j++)
+        for (unsigned j = 0; p[i] > 1e-9 && j < ENTRIES && (own[j] > NEVER || j < mu); j++)
             chain.look_up += p[i] * own[j] * lines_of(i + j, slots);
     }
     chain.size = chain.size > 1 ? chain.size : 1; /* the chances add up to a little less than 1 */
