@@ -28,7 +28,6 @@ def session(cores, folder):
         "spark.driver.memory": "4g",
         "spark.io.compression.codec": "zstd",
         "spark.local.dir": os.path.join(folder, "local"),
-        "spark.sql.shuffle.partitions": str(4 * cores),
         "spark.sql.warehouse.dir": os.path.join(folder, "warehouse"),
         "spark.ui.enabled": "false",
     }.items():

@@ -14,7 +14,8 @@ def test_costs_grow_with_the_corpus():
     small, large = (costs.costs(costs.Corpus(n)) for n in (1e6, 1e9))
     assert large.shuffled == pytest.approx(1000 * small.shuffled)
     assert large.core_hours == pytest.approx(1000 * small.core_hours)
-    assert small.shuffled == small.bands + small.rows + small.rounds + small.texts
+    assert small.shuffled == small.bands + small.documents + small.rows + small.rounds + small.texts
+    assert small.documents == 152 * 1e6
 
 
 def test_more_cores_take_less_time_and_as_much_work():

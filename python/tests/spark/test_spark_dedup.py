@@ -333,3 +333,22 @@ def test_executors_that_are_lost_change_nothing(spark, records):
     assert of_spark(result) == expected
     assert executors(spark) - first
     result.unpersist()
+
+
+def test_partitions_follow_from_the_bytes_of_the_input(spark, tmp_path, monkeypatch):
+    from neardup.spark import _dedup
+
+    least = 2 * spark.sparkContext.defaultParallelism
+    df = spark.range(10_000).selectExpr("id as n", "concat('text ', sha2(string(id), 256)) as text")
+    df.write.parquet(str(tmp_path / "in"))
+    stored = spark.read.parquet(str(tmp_path / "in"))
+    size = sum(file.stat().st_size for file in (tmp_path / "in").glob("*.parquet"))
+    spark.conf.set("spark.sql.shuffle.partitions", "123")
+    try:
+        assert _dedup._partitions_of(stored) == least
+        monkeypatch.setattr(_dedup, "PARTITION_BYTES", size // (4 * least))
+        assert 4 * least <= _dedup._partitions_of(stored) <= 6 * least
+        rows = spark.sparkContext.parallelize([(1, "a")], 3 * least).toDF("n int, text string")
+        assert least <= _dedup._partitions_of(rows) <= 3 * least
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "4")

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 # So many documents in components are made known to every executor, 16 bytes each; of more, the texts
 # are joined with their components by a shuffle.
 KNOWN_TO_ALL = 1_000_000
+# Bytes of the input, as it is stored, for a partition: a task costs some .035 seconds of a processor,
+# whatever it does.
+PARTITION_BYTES = 16 << 20
+# What Spark estimates where it knows nothing is 2^63 - 1.
+UNKNOWN_BYTES = 1 << 62
 # Bytes of text after which whole components are decided.
 DECIDE_BYTES = 32 << 20
 
@@ -102,12 +107,25 @@ def documents_of(
             raise _native.InvalidError(f"order_by: column '{name}' holds {kind}, not a plain value")
     _refuse(recipe, made)
     if partitions is None:
-        partitions = int(df.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+        partitions = _partitions_of(df)
     if partitions < 1:
         raise _native.InvalidError(f"partitions: {partitions} is less than 1")
     names = tuple(dict.fromkeys(([id] if id else []) + list(order)))
     read = tuple(dict.fromkeys(name for name in (within, *others, *fields) if name is not None))
     return Documents(df, made, text, names, order, within, read, fields, partitions)
+
+
+def _partitions_of(df: DataFrame) -> int:
+    """As many partitions as the bytes of the input fill, and two for each core at least.
+
+    Spark estimates the bytes; where it does not know them, of a frame made of an RDD, the estimate is
+    without measure, and the partitions of the frame decide.
+    """
+    least = 2 * df.sparkSession.sparkContext.defaultParallelism
+    plan: Any = df._jdf.queryExecution().optimizedPlan()
+    size = int(str(plan.stats().sizeInBytes()))
+    wanted = -(-size // PARTITION_BYTES) if size < UNKNOWN_BYTES else df.rdd.getNumPartitions()
+    return max(least, wanted)
 
 
 def _sketched(documents: Documents, refuses_nulls: bool) -> DataFrame:
@@ -314,7 +332,8 @@ def dedup(
     threshold, shingle, method, keep, prefer, short, cluster, recipe, set, nulls
         As for :func:`neardup.dedup`.
     partitions : int, optional
-        How many partitions the steps of the job have (default: ``spark.sql.shuffle.partitions``).
+        How many partitions the steps of the job have (default: one for every 16 MB of the input as it
+        is stored, and at least two for each core).
 
     Returns
     -------

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 BANDS = 21
 BAND_BYTES = 16
 NODE_BYTES = 8
+ROW_BYTES = 152  # of a document: its node, counts and 128 low bytes
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,6 @@ class Constants:
         Processor microseconds of a document, whatever its length.
     byte_ns : float
         Processor nanoseconds of a byte of text.
-    row_bytes : float
-        Bytes shuffled for a document in a bucket that it shares, with its 128 low bytes.
     compressed : float
         Bytes that a byte of text takes in a shuffle, under zstd.
     block_rate : float
@@ -38,7 +37,6 @@ class Constants:
 
     document_us: float = 300.0
     byte_ns: float = 12.0
-    row_bytes: float = 152.0
     compressed: float = 0.43
     block_rate: float = 7e6
     row_rate: float = 1.4e6
@@ -84,9 +82,9 @@ class Costs:
 
     Parameters
     ----------
-    bands, rows, rounds, texts : float
-        Bytes shuffled: of the band keys, of the rows of shared buckets, of all rounds of the
-        components, of the texts that are compared.
+    bands, documents, rows, rounds, texts : float
+        Bytes shuffled: of the band keys, of a row for each document, of the rows of shared buckets, of
+        all rounds of the components, of the texts that are compared.
     core_hours, hours : float
         Processor hours, and the hours of the run.
     disk : float
@@ -94,6 +92,7 @@ class Costs:
     """
 
     bands: float
+    documents: float
     rows: float
     rounds: float
     texts: float
@@ -104,7 +103,7 @@ class Costs:
     @property
     def shuffled(self) -> float:
         """All bytes that are shuffled."""
-        return self.bands + self.rows + self.rounds + self.texts
+        return self.bands + self.documents + self.rows + self.rounds + self.texts
 
 
 def costs(corpus: Corpus, constants: Constants | None = None) -> Costs:
@@ -130,13 +129,16 @@ def costs(corpus: Corpus, constants: Constants | None = None) -> Costs:
     c = constants or Constants()
     found = corpus.documents * corpus.in_components
     bands = corpus.documents * BANDS * BAND_BYTES
-    rows = found * corpus.shared * c.row_bytes
+    documents = corpus.documents * ROW_BYTES
+    rows = found * corpus.shared * (ROW_BYTES + NODE_BYTES)
     rounds = found * corpus.edges * 2 * NODE_BYTES * corpus.rounds
     texts = found * corpus.bytes * c.compressed
     seconds = corpus.documents * (c.document_us * 1e-6 + corpus.bytes * c.byte_ns * 1e-9)
     # Spark removes the files of a shuffle when nothing needs them: the bands end before the texts begin.
-    disk = max(bands + rows, rows + texts)
-    return Costs(bands, rows, rounds, texts, seconds / 3600, seconds / 3600 / corpus.cores / corpus.busy, disk)
+    disk = max(bands + documents + rows, rows + texts)
+    return Costs(
+        bands, documents, rows, rounds, texts, seconds / 3600, seconds / 3600 / corpus.cores / corpus.busy, disk
+    )
 
 
 def join_hours(fingerprints: float, cores: float, packed: bool, constants: Constants | None = None) -> float:
@@ -196,6 +198,7 @@ def report(corpus: Corpus) -> str:
     rows = [
         ("text", _size(corpus.documents * corpus.bytes)),
         ("shuffled: band keys", _size(c.bands)),
+        ("shuffled: a row for each document", _size(c.documents)),
         ("shuffled: rows of shared buckets", _size(c.rows)),
         ("shuffled: rounds of components", _size(c.rounds)),
         ("shuffled: texts that are compared", _size(c.texts)),
