@@ -47,7 +47,7 @@ class Work:
     loads: int = 0
     threads: int = 0
     # The path of the first input that is replaced, how many are, their records, and those that go.
-    replaced: tuple[bytes, int, int, int] = (b"", 0, 0, 0)
+    replaced: tuple[Any, int, int, int] = (b"", 0, 0, 0)
 
 
 def _kinds(inputs: Sequence[Input]) -> tuple[tuple[str, str, str, int, int, int], ...]:

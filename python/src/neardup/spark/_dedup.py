@@ -121,10 +121,10 @@ def _partitions_of(df: DataFrame) -> int:
     Spark estimates the bytes; where it does not know them, of a frame made of an RDD, the estimate is
     without measure, and the partitions of the frame decide.
     """
-    least = 2 * df.sparkSession.sparkContext.defaultParallelism
+    least: int = 2 * df.sparkSession.sparkContext.defaultParallelism
     plan: Any = df._jdf.queryExecution().optimizedPlan()
     size = int(str(plan.stats().sizeInBytes()))
-    wanted = -(-size // PARTITION_BYTES) if size < UNKNOWN_BYTES else df.rdd.getNumPartitions()
+    wanted: int = -(-size // PARTITION_BYTES) if size < UNKNOWN_BYTES else df.rdd.getNumPartitions()
     return max(least, wanted)
 
 
