@@ -73,6 +73,8 @@ static void print_info(const struct nd_sketch_file *file)
     printf("minima: %s\n", info->keeps.minima ? "kept" : "not kept");
     for (unsigned i = 0; i < info->n_signatures; i++)
         print_signature(&info->signature[i]);
+    for (unsigned i = 0; i < info->n_fields; i++)
+        printf("field: %s\n", *info->field[i] ? info->field[i] : "(the length of the text)");
     printf("recipe: %016" PRIx64 "\n\n", info->recipe_fingerprint);
     fwrite(info->recipe.data, 1, info->recipe.len, stdout);
 }

@@ -443,6 +443,14 @@ const struct option option_table[] = {
      "where the result goes: FILE.sketch becomes a sketch file, others are compressed if the name "
      "ends in .gz, .zst, .xz, .bz2 or .lz4 (default: - for standard output)",
      FOR_SKETCH, RUN, .parts = "documents dump merge subset"},
+    {NULL, "record-field", 0, "FIELD",
+     "keep the value of FIELD in the records of the sketch file, so that runs which read it can "
+     "name "
+     "FIELD in --within, --never, --prefer or --keep; may be repeated, up to 8 times",
+     FOR_SKETCH | FOR_DEDUP, RUN, .parts = "documents"},
+    {NULL, "record-length", 0, NULL,
+     "keep the lengths of texts in the records, for --keep longest and shortest",
+     FOR_SKETCH | FOR_DEDUP, RUN, .parts = "documents"},
     {NULL, "no-shingles", 0, NULL,
      "keep no shingles in the sketch file: it is much smaller, and pairs found with it are "
      "estimates",

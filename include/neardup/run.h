@@ -92,6 +92,10 @@ extern "C" {
  *   known-sketches nd_run_dedup: a sketch file (neardup/sketch_file.h) in which the sketches of some
  *                  texts are, which then are not made again.  The result is the same.  Each call adds
  *                  a file
+ *   record-field   nd_run_sketch_file, and nd_run_dedup where `append` makes a file: keep the value of
+ *                  this field in the records, so that runs which read them can name it in `within`,
+ *                  `never`, `prefer` or the keep policy.  Each call adds a field; at most 8
+ *   record-length  (a flag) likewise: keep the length of the text
  *   checkpoint     nd_run_dedup: a folder, made if it does not exist, in which the sketches of texts
  *                  are kept as they are made.  The same run, after it was killed, takes them from
  *                  there

@@ -27,6 +27,11 @@
 extern "C" {
 #endif
 
+/* The most fields of documents that records keep. */
+#define ND_SKETCH_FIELDS_MAX 8
+/* In place of the name of a field: the length of the text (nd_text_length), in decimal digits. */
+#define ND_SKETCH_LENGTH_FIELD ""
+
 /* Where a row is in its file (nd_sketch_file_read_row). */
 struct nd_sketch_row_place {
     /* Offsets in the file; shingles 0: it has none. */
@@ -60,6 +65,9 @@ struct nd_sketch_row {
     uint64_t length;
     /* A hash of what the signatures read beside the text: fields, markup, links; 0: nothing. */
     uint64_t beside;
+    /* The values of the fields that the file keeps (nd_sketch_row_field), as they are stored. */
+    struct nd_view fields;
+    unsigned n_fields;
     /* Ascending, n_shingles of them; NULL: they were not kept, or not read. */
     const uint64_t *shingles;
     /* Of a row that was read from a file. */
@@ -71,6 +79,11 @@ static inline const uint64_t *nd_sketch_row_words(const struct nd_sketch_row *ro
 {
     return row->signature[i].is_rejected ? NULL : row->signature[i].word;
 }
+
+/* The value of the i-th field that the file keeps; data NULL: the document has none.  *replaced becomes
+ * a hash of the bytes of the value that were repaired; 0: none. */
+ND_API struct nd_view nd_sketch_row_field(const struct nd_sketch_row *row, unsigned i,
+                                          uint64_t *replaced);
 
 /* The parts of a record that some recipes do without. */
 struct nd_sketch_kept {
@@ -121,6 +134,9 @@ struct nd_sketch_file_info {
     unsigned n_signatures;
     struct nd_sketch_signature signature[ND_RECIPE_SIGNATURES];
     struct nd_sketch_kept keeps;
+    /* The fields of documents whose values are kept. */
+    unsigned n_fields;
+    const char *field[ND_SKETCH_FIELDS_MAX];
     /* Up to the end of the directory. */
     uint64_t bytes;
     /* It has the documents of part `part` of `parts` of an input (struct nd_input_part); 0: of all. */
@@ -201,6 +217,9 @@ struct nd_sketch_writer;
 struct nd_sketch_writer_options {
     /* nd_sketch_kept_of the recipe, or those of a file whose rows are copied. */
     struct nd_sketch_kept keeps;
+    /* The fields whose values are kept: at most ND_SKETCH_FIELDS_MAX, with names of 200 bytes at most. */
+    const char *const *fields;
+    size_t n_fields;
     /* The documents are those of this part of an input, from 1; 0, 0: of all. */
     uint32_t part, parts;
 };

@@ -2,7 +2,9 @@
 #include "engine/document_row.h"
 
 #include <neardup/sketch.h>
+#include <neardup/text.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,7 @@
 #include "base/replaced_hash.h"
 #include "recipe/recipe.h"
 #include "sketch/signer.h"
+#include "sketch_file/layout.h"
 
 static bool make_signers(struct nd_document_rows *rows, const struct nd_recipe *recipe,
                          struct nd_error *err)
@@ -41,6 +44,7 @@ void nd_document_rows_release(struct nd_document_rows *rows)
         nd_document_signer_free(rows->signer[i]);
     nd_arena_release(&rows->signatures);
     nd_beside_release(&rows->beside);
+    nd_buffer_release(&rows->values);
     free(rows->scratch);
     *rows = (struct nd_document_rows){.capacity = 0};
 }
@@ -88,6 +92,55 @@ static enum nd_status sign(struct nd_document_rows *rows, const struct nd_docume
     return status;
 }
 
+/* Return the value of a field, or the length of the text in `digits`. */
+static struct nd_view value_of(const struct nd_document *document, const char *name,
+                               char digits[24], uint64_t *replaced)
+{
+    size_t len = strlen(name);
+
+    *replaced = 0;
+    for (size_t i = 0; i < document->n_fields; i++) {
+        const struct nd_field *field = &document->fields[i];
+
+        if (field->name.len != len || (len && memcmp(field->name.data, name, len) != 0))
+            continue;
+        if (document->fields_replaced)
+            *replaced = document->fields_replaced[i];
+        return field->value;
+    }
+    if (len)
+        return (struct nd_view){NULL, 0};
+    len = (size_t)snprintf(digits, 24, "%lld",
+                           (long long)nd_text_length(document->text.data, document->text.len));
+    return (struct nd_view){digits, len};
+}
+
+enum nd_status nd_document_rows_fields(struct nd_document_rows *rows,
+                                       const struct nd_document *document,
+                                       struct nd_sketch_row *row)
+{
+    static const char zeroes[8];
+    struct nd_view value[ND_SKETCH_FIELDS_MAX];
+    char digits[24];
+    bool ok = true;
+
+    rows->values.len = 0;
+    for (size_t i = 0; ok && i < rows->n_fields; i++) {
+        struct nd_sketch_value_head head = {.bytes = ND_SKETCH_NO_VALUE};
+
+        value[i] = value_of(document, rows->field[i], digits, &head.replaced);
+        if (value[i].data && value[i].len < ND_SKETCH_NO_VALUE)
+            head.bytes = (uint32_t)value[i].len;
+        ok = nd_buffer_append(&rows->values, &head, sizeof head);
+    }
+    for (size_t i = 0; ok && i < rows->n_fields; i++)
+        ok = !value[i].len || nd_buffer_append(&rows->values, value[i].data, value[i].len);
+    ok = ok && nd_buffer_append(&rows->values, zeroes, -rows->values.len % 8);
+    row->fields = (struct nd_view){rows->values.data, rows->values.len};
+    row->n_fields = (unsigned)rows->n_fields;
+    return ok ? ND_OK : ND_ENOMEM;
+}
+
 void nd_document_row_identify(const struct nd_beside *beside, const struct nd_document *document,
                               struct nd_sketch_row *row)
 {
@@ -108,6 +161,8 @@ enum nd_status nd_document_rows_make(struct nd_document_rows *rows,
         return nd_fail(err, status, "the text is not valid UTF-8");
     if (status == ND_OK)
         status = sign(rows, document, row);
+    if (status == ND_OK)
+        status = nd_document_rows_fields(rows, document, row);
     if (status != ND_OK)
         return nd_fail(err, status, "out of memory");
     row->text_bytes = document->text.len;

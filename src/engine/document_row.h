@@ -19,11 +19,20 @@ struct nd_document_rows {
     struct nd_beside beside;
     uint64_t *scratch; /* to sort shingles */
     size_t capacity;
+    const char *field[ND_SKETCH_FIELDS_MAX]; /* whose values are kept; borrowed */
+    size_t n_fields;
+    struct nd_buffer values; /* of the document at hand */
 };
-/* The recipe's df tables are borrowed.  False: *err, and nd_document_rows_release frees what was made. */
+/* The recipe's df tables are borrowed.  Rows keep the values of no fields until rows->field is set.
+ * False: *err, and nd_document_rows_release frees what was made. */
 ND_API bool nd_document_rows_init(struct nd_document_rows *rows, const struct nd_recipe *recipe,
                                   struct nd_error *err);
 ND_API void nd_document_rows_release(struct nd_document_rows *rows);
+
+/* Fill in row->fields, the values that the document has.  ND_ENOMEM. */
+ND_API enum nd_status nd_document_rows_fields(struct nd_document_rows *rows,
+                                              const struct nd_document *document,
+                                              struct nd_sketch_row *row);
 
 /* Fill in what a row is known by, when it is looked for again: the hashes of the text and of what the
  * signatures read beside it. */

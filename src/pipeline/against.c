@@ -21,18 +21,6 @@
 
 /* ---- Opening ---- */
 
-static enum nd_status check_options(const struct nd_run_options *o, struct nd_error *err)
-{
-    const char *name = o->within ? "within" : o->n_never ? "never" : NULL;
-
-    if (name)
-        return nd_fail(err, ND_EINVAL,
-                       "%s reads a field of every document, and a sketch file has none: it cannot "
-                       "be used with against",
-                       name);
-    return ND_OK;
-}
-
 static enum nd_status check_shingles(const struct nd_recipe *recipe,
                                      const struct nd_sketch_file *file, const char *path,
                                      struct nd_error *err)
@@ -46,10 +34,27 @@ static enum nd_status check_shingles(const struct nd_recipe *recipe,
         path);
 }
 
+/* Check that old documents have the fields that say with whom they are compared; the keep policy
+ * prefers them all. */
+static enum nd_status check_compared(const struct nd_against *a, const struct nd_against_file *seen,
+                                     const char *path, struct nd_error *err)
+{
+    const struct nd_comparable *c = a->part.comparable;
+    enum nd_status status = nd_sketched_fields_check(&seen->fields, path, c->within, err);
+
+    for (size_t i = 0; status == ND_OK && i < c->n_never; i++)
+        status = nd_sketched_fields_check(&seen->fields, path,
+                                          nd_field_set_want(c->fields, c->never[i].field), err);
+    return status;
+}
+
 static enum nd_status open_one(struct nd_against *a, size_t i, struct nd_error *err)
 {
     const struct nd_run_options *o = a->part.options;
-    const struct nd_sketch_writer_options create = {.keeps = nd_sketch_kept_of(a->part.recipe)};
+    const struct nd_sketch_writer_options create = {.keeps = nd_sketch_kept_of(a->part.recipe),
+                                                    .fields =
+                                                        (const char *const *)a->part.record->name,
+                                                    .n_fields = a->part.record->n};
     const char *path = o->against[i];
     struct nd_against_file *seen = &a->seen[i];
     enum nd_status status = ND_OK;
@@ -66,6 +71,11 @@ static enum nd_status open_one(struct nd_against *a, size_t i, struct nd_error *
         seen->file = seen->own;
         status = nd_sketch_file_fits(seen->own, a->part.recipe, err);
     }
+    if (status == ND_OK)
+        status = nd_sketched_fields_find(&seen->fields, nd_sketch_file_info(seen->file), path,
+                                         a->part.fields->name, a->part.fields->count, 0, err);
+    if (status == ND_OK)
+        status = check_compared(a, seen, path, err);
     return status == ND_OK ? check_shingles(a->part.recipe, seen->file, path, err) : status;
 }
 
@@ -96,6 +106,9 @@ static enum nd_status open_fresh(struct nd_against *a, struct nd_error *err)
 {
     const struct nd_fresh_rows_options options = {.recipe = a->part.recipe,
                                                   .keeps = kept_of_fresh(a),
+                                                  .fields =
+                                                      (const char *const *)a->part.record->name,
+                                                  .n_fields = a->part.record->n,
                                                   .tmp = a->part.options->tmp,
                                                   .memory_bytes = a->part.budget->sort_bytes};
 
@@ -121,7 +134,7 @@ static enum nd_status open_all(struct nd_against *a, struct nd_error *err)
 {
     const struct nd_run_options *o = a->part.options;
     unsigned n = nd_pool_threads(a->part.pool);
-    enum nd_status status = check_options(o, err);
+    enum nd_status status = ND_OK;
 
     a->seen = calloc(o->n_against, sizeof *a->seen);
     a->file = calloc(o->n_against, sizeof *a->file);
@@ -147,6 +160,11 @@ static enum nd_status open_all(struct nd_against *a, struct nd_error *err)
         a->n_words = o->n_against / 64 + 1;
     if (status == ND_OK)
         status = find_short(a, err);
+    if (status == ND_OK && a->short_texts && (o->within || o->n_never))
+        status = nd_fail(err, ND_EINVAL,
+                         "%s: short old documents are found in texts whatever their fields: it "
+                         "cannot be used with --against and --verify containment-of-kept",
+                         o->within ? "within" : "never");
     return status == ND_OK ? open_fresh(a, err) : status;
 }
 
@@ -158,11 +176,7 @@ struct nd_against *nd_against_new(const struct nd_against_parts *parts, struct n
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
-    a->part.options = parts->options;
-    a->part.recipe = parts->recipe;
-    a->part.pool = parts->pool;
-    a->part.budget = parts->budget;
-    a->part.summary = parts->summary;
+    a->part = *parts;
     a->equal.bytes_max = SIZE_MAX;
     if (open_all(a, err) == ND_OK)
         return a;
@@ -201,9 +215,11 @@ void nd_against_free(struct nd_against *a)
     free(a);
 }
 
-struct nd_sketch_kept nd_against_keeps(const struct nd_against *a)
+struct nd_sketch_writer_options nd_against_like(const struct nd_against *a)
 {
-    return nd_fresh_rows_keep(a->fresh);
+    return (struct nd_sketch_writer_options){.keeps = nd_fresh_rows_keep(a->fresh),
+                                             .fields = (const char *const *)a->part.record->name,
+                                             .n_fields = a->part.record->n};
 }
 
 void nd_against_use(struct nd_against *a, struct nd_known_rows *known,

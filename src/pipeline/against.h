@@ -10,8 +10,11 @@
 #include "evidence/rows.h"
 #include "pipeline/budget.h"
 #include "pipeline/checkpoint.h"
+#include "pipeline/comparable.h"
 #include "pipeline/quoted.h"
 #include "pipeline/reading.h"
+#include "pipeline/record_fields.h"
+#include "pipeline/sketched_fields.h"
 
 /*
  * The old documents are those of the sketch files that options->against names, in the order of these
@@ -33,6 +36,9 @@ struct nd_against_parts {
     const struct nd_recipe *recipe;
     struct nd_pool *pool;
     const struct nd_budget *budget;
+    const struct nd_record_fields *record; /* fields that records of new documents keep */
+    const struct nd_field_set *fields;     /* those of the run */
+    struct nd_comparable *comparable;
     struct nd_run_summary *summary;
 };
 
@@ -41,8 +47,8 @@ struct nd_against_parts {
 struct nd_against *nd_against_new(const struct nd_against_parts *parts, struct nd_error *err);
 void nd_against_free(struct nd_against *against); /* NULL: nothing */
 
-/* Return what the records of new documents keep. */
-struct nd_sketch_kept nd_against_keeps(const struct nd_against *against);
+/* Return how records of new documents are written; it borrows names. */
+struct nd_sketch_writer_options nd_against_like(const struct nd_against *against);
 /* Take sketches of texts that are known from there, and keep those that are made in the checkpoint
  * (NULL: nowhere), which keeps shingles as these do.  Both are borrowed. */
 void nd_against_use(struct nd_against *against, struct nd_known_rows *known,

@@ -28,6 +28,25 @@ static bool is_kept(const struct nd_against *a, uint32_t record)
     return a->kept[record / 64] >> record % 64 & 1;
 }
 
+/* Whether the record is a document. */
+static bool is_document(const struct nd_against *a, uint32_t record)
+{
+    uint32_t end =
+        record + 1 < a->n_records ? a->document_of[record + 1] : nd_fresh_rows_count(a->fresh);
+
+    return end > a->document_of[record];
+}
+
+/*
+ * With stars a document is compared with survivors alone.  With other kinds of clusters it may belong
+ * to one by a member that was removed, so these are added, too.
+ */
+static bool is_added(const struct nd_against *a, uint32_t record)
+{
+    return a->part.recipe->dedup.cluster == ND_CLUSTER_STAR ? is_kept(a, record)
+                                                            : is_document(a, record);
+}
+
 /* Both are of one recipe, so that a row is copied as it is, but for its source. */
 static enum nd_status append_row(struct nd_against *a, uint32_t document, uint32_t *number,
                                  struct nd_error *err)
@@ -63,7 +82,7 @@ enum nd_status nd_against_append(struct nd_against *a, struct nd_error *err)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     memset(number, 0xFF, n_sources * sizeof *number);
     for (uint32_t record = 0; status == ND_OK && record < a->n_records; record++)
-        if (is_kept(a, record)) {
+        if (is_added(a, record)) {
             status = append_row(a, a->document_of[record], number, err);
             n++;
         }

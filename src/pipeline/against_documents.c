@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "pipeline/against_parts.h"
+#include "pipeline/sketches.h"
 #include "recipe/recipe.h"
 
 enum { ITEM_SHINGLES_MAX = 1 << 18 };
@@ -52,6 +53,21 @@ static enum nd_status read_row(const struct nd_against *a, uint64_t document, un
     return nd_sketch_file_read_row(a->file[old->file], &old->place, parts, room, row, err);
 }
 
+/* With whom an old document is compared.  False: out of memory. */
+static bool group_old(struct nd_against *a, uint64_t document, const struct nd_sketch_row *row,
+                      uint32_t *group)
+{
+    const struct nd_sketched_fields *fields = &a->seen[a->old.item[document].file].fields;
+    struct nd_field field[ND_FIELDS_MAX];
+    uint64_t replaced[ND_FIELDS_MAX];
+    struct nd_document of_row;
+
+    if (a->part.comparable->within < 0 && !a->part.comparable->n_never)
+        return true;
+    of_row = nd_sketched_document(row, fields, field, replaced);
+    return nd_comparable_group(a->part.comparable, &of_row, group);
+}
+
 static void load_one(void *context, size_t task, unsigned worker)
 {
     struct nd_against *a = context;
@@ -65,6 +81,9 @@ static void load_one(void *context, size_t task, unsigned worker)
                  &a->item_room[task], &a->item_row[task], &err) != ND_OK)
         a->error[worker] = err;
     a->item[task] = (struct nd_dedup_item){.sketched = &a->item_row[task]};
+    if (a->loaded_from + task < a->old.n && a->error[worker].status == ND_OK &&
+        !group_old(a, a->loaded_from + task, &a->item_row[task], &a->item[task].group))
+        a->error[worker] = (struct nd_error){.status = ND_ENOMEM, .message = "out of memory"};
 }
 
 enum nd_status nd_against_load(struct nd_against *a, uint64_t from,

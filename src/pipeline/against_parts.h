@@ -9,6 +9,7 @@
 
 #include "base/hash_set.h"
 #include "evidence/first_line.h"
+#include "pipeline/against.h"
 #include "pipeline/budget.h"
 #include "pipeline/checkpoint.h"
 #include "pipeline/fresh_rows.h"
@@ -27,16 +28,11 @@ struct nd_against_file {
     struct nd_sketch_file *own; /* NULL: the appender's */
     const struct nd_sketch_file *file;
     uint32_t group; /* in the table of what is quoted */
+    struct nd_sketched_fields fields;
 };
 
 struct nd_against {
-    struct {
-        const struct nd_run_options *options;
-        const struct nd_recipe *recipe;
-        struct nd_pool *pool;
-        const struct nd_budget *budget;
-        struct nd_run_summary *summary;
-    } part; /* borrowed */
+    struct nd_against_parts part;
     struct nd_against_file *seen;
     const struct nd_sketch_file **file; /* of each */
     struct nd_first_line_seen *line;    /* what the manifest says of each */

@@ -23,7 +23,7 @@ struct nd_checkpoint {
     char *folder;
     int lock; /* the folder, open */
     const struct nd_recipe *recipe;
-    struct nd_sketch_kept keeps;
+    struct nd_sketch_writer_options like;
     unsigned next;   /* the number of the next chunk */
     uint64_t n_rows; /* of all chunks, this one included */
 
@@ -163,15 +163,15 @@ static enum nd_status lock_folder(struct nd_checkpoint *c, struct nd_error *err)
 }
 
 struct nd_checkpoint *nd_checkpoint_open(const char *folder, const struct nd_recipe *recipe,
-                                         struct nd_sketch_kept keeps, struct nd_known_rows *known,
-                                         struct nd_error *err)
+                                         const struct nd_sketch_writer_options *like,
+                                         struct nd_known_rows *known, struct nd_error *err)
 {
     struct nd_checkpoint *c = calloc(1, sizeof *c);
 
     if (c) {
         c->lock = -1;
         c->recipe = recipe;
-        c->keeps = keeps;
+        c->like = *like;
         c->folder = strdup(folder);
     }
     if (!c || !c->folder)
@@ -206,7 +206,6 @@ static enum nd_status cannot_write(const struct nd_checkpoint *c, struct nd_erro
 
 static enum nd_status begin_chunk(struct nd_checkpoint *c, struct nd_error *err)
 {
-    const struct nd_sketch_writer_options options = {.keeps = c->keeps};
     int fd = -1, own;
     char *path;
 
@@ -226,7 +225,7 @@ static enum nd_status begin_chunk(struct nd_checkpoint *c, struct nd_error *err)
             (void)close(own);
         return cannot_write(c, err);
     }
-    c->writer = nd_sketch_writer_new(c->stream, c->recipe, &options, err);
+    c->writer = nd_sketch_writer_new(c->stream, c->recipe, &c->like, err);
     c->n_chunk = 0;
     c->chunk_rows = c->n_rows / CHUNK_PART;
     if (c->chunk_rows < CHUNK_ROWS_MIN)

@@ -20,8 +20,8 @@ struct nd_checkpoint;
  * ND_EINVAL (another recipe made them, or another run has the folder), ND_EIO, ND_ENOMEM.
  */
 struct nd_checkpoint *nd_checkpoint_open(const char *folder, const struct nd_recipe *recipe,
-                                         struct nd_sketch_kept keeps, struct nd_known_rows *known,
-                                         struct nd_error *err);
+                                         const struct nd_sketch_writer_options *like,
+                                         struct nd_known_rows *known, struct nd_error *err);
 /* Without nd_checkpoint_finish, the rows of the chunk at hand are lost.  NULL: nothing. */
 void nd_checkpoint_close(struct nd_checkpoint *checkpoint);
 

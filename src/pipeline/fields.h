@@ -8,10 +8,9 @@
 #include <neardup/input.h>
 
 #include "pipeline/reporter.h"
+#include "pipeline/sketched_fields.h"
 #include "recipe/keep.h"
 #include "recipe/recipe.h"
-
-enum { ND_FIELDS_MAX = 56 };
 
 /*
  * A field that an option or a key of the recipe names. If no document has it, the name is probably

@@ -33,7 +33,8 @@ struct nd_fresh_rows {
 
 struct nd_fresh_rows *nd_fresh_rows_new(const struct nd_fresh_rows_options *o, struct nd_error *err)
 {
-    const struct nd_sketch_writer_options options = {.keeps = o->keeps};
+    const struct nd_sketch_writer_options options = {
+        .keeps = o->keeps, .fields = o->fields, .n_fields = o->n_fields};
     struct nd_fresh_rows *f = calloc(1, sizeof *f);
 
     if (!f) {

@@ -18,6 +18,8 @@ struct nd_fresh_rows;
 struct nd_fresh_rows_options {
     const struct nd_recipe *recipe;
     struct nd_sketch_kept keeps;
+    const char *const *fields; /* whose values are kept */
+    size_t n_fields;
     const char *tmp;     /* the folder of the file; borrowed */
     size_t memory_bytes; /* 0: 256 MB */
 };

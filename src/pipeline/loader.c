@@ -125,16 +125,20 @@ size_t nd_loader_batch(const struct nd_loader *l, const uint32_t *number, size_t
 static enum nd_status load_row(struct nd_loader *l, struct nd_parsed *loaded, unsigned worker,
                                struct nd_error *err)
 {
-    struct nd_sketch_row *row = nd_arena_alloc(&l->arena[worker], sizeof *row);
+    const struct nd_sketches *sketches = nd_reading_sketches(l->reading);
+    const struct nd_sketched_fields *fields = nd_sketches_fields(sketches);
+    struct nd_arena *arena = &l->arena[worker];
+    struct nd_sketch_row *row = nd_arena_alloc(arena, sizeof *row);
+    struct nd_field *field = nd_arena_alloc(arena, (fields->n + 1) * sizeof *field);
+    uint64_t *replaced = nd_arena_alloc(arena, (fields->n + 1) * sizeof *replaced);
     enum nd_status status;
 
-    if (!row)
+    if (!row || !field || !replaced)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    status = nd_sketches_parse(nd_reading_sketches(l->reading), loaded->record.bytes,
-                               &l->arena[worker], row, err);
+    status = nd_sketches_parse(sketches, loaded->record.bytes, arena, row, err);
     if (status == ND_OK) {
         loaded->sketched = row;
-        loaded->document = nd_sketched_document(row);
+        loaded->document = nd_sketched_document(row, fields, field, replaced);
     }
     return status;
 }

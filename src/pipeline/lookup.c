@@ -239,7 +239,7 @@ static enum nd_status look_up_sketched(struct nd_lookup *l, const struct nd_plac
     enum nd_status status = look_up_row(l, place, worker, &row, err);
 
     if (status == ND_OK)
-        *document = nd_sketched_document(&row);
+        *document = nd_sketched_document(&row, NULL, NULL, NULL);
     return status;
 }
 

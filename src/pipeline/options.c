@@ -84,6 +84,8 @@ static const struct key keys[] = {
     {"pin-threads", FLAG, AT(pin_threads), 0, NULL, "no", 0, 0},
     {"predicted", TEXT, AT(predicted), 0, NULL, NULL, 0, 0},
     {"prefer", PREFER, LIST_AT(, prefer), NULL, NULL, 0, 0},
+    {"record-field", LIST, LIST_AT(, record_field), NULL, NULL, 0, 0},
+    {"record-length", FLAG, AT(record_length), 0, NULL, "no", 0, 0},
     {"removed", TEXT, AT(removed), 0, NULL, NULL, 0, 0},
     {"sketches", FLAG, AT(sketches), 0, NULL, "no", 0, 0},
     {"strict", FLAG, AT(strict), 0, NULL, "no", 0, 0},

@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in options.c. */
-enum { ND_RUN_KEYS = 43 };
+enum { ND_RUN_KEYS = 45 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {
@@ -42,6 +42,9 @@ struct nd_run_options {
     const char *tmp, *checkpoint;
     const char *const *known_sketches;
     size_t n_known_sketches;
+    const char *const *record_field; /* kept in the records of a sketch file that is made */
+    size_t n_record_field;
+    bool record_length;
     uint64_t memory;       /* bytes; 0: not bounded */
     const char *predicted; /* a file of nd_run_plan */
     unsigned char strict, dry_run, force, null_paths, annotate, append, only_against, sketches;

@@ -72,10 +72,15 @@ struct ordered {
 void nd_ordered_make_key(void *context, struct nd_parsed *parsed, unsigned worker)
 {
     struct nd_run *run = context;
+    const struct nd_view value = nd_document_field(&parsed->document, run->keep_index);
+    uint64_t length = 0;
 
     (void)worker;
-    if (!nd_keep_key(&run->keep, parsed->document.text,
-                     nd_document_field(&parsed->document, run->keep_index), &parsed->key))
+    if (parsed->sketched && nd_keep_is_by_length(&run->keep)) {
+        for (size_t i = 0; i < value.len; i++)
+            length = length * 10 + (uint64_t)(value.data[i] - '0');
+        parsed->key = nd_keep_key_of_length(&run->keep, length);
+    } else if (!nd_keep_key(&run->keep, parsed->document.text, value, &parsed->key))
         atomic_store(&run->reporter.is_out_of_memory, true);
 }
 
@@ -270,6 +275,8 @@ static enum nd_status load_old_items(struct ordered *o, size_t from, struct nd_d
     if (!*items)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     memcpy(*items, loaded, *n * sizeof **items);
+    for (size_t i = 0; o->group && from >= o->n_old && i < *n; i++)
+        (*items)[i].group = o->group[o->order[from + i - o->n_old]];
     return ND_OK;
 }
 

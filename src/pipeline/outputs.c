@@ -71,7 +71,8 @@ enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *
         .may_replace = o->request->may_replace,
         .replaced = o->replaced,
         .sketches = sketches ? o->recipe : NULL,
-        .keeps = sketches ? nd_sketches_keep(sketches) : (struct nd_sketch_kept){0, 0},
+        .like =
+            sketches ? nd_sketches_like(sketches) : (struct nd_sketch_writer_options){.part = 0},
     };
 
     if (sketches && check_sketches(o, &asked, err) != ND_OK)
@@ -91,7 +92,7 @@ enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *
                                           .stage = ND_PUBLISH_EVIDENCE,
                                           .output = options->removed,
                                           .sketches = params.sketches,
-                                          .keeps = params.keeps};
+                                          .like = params.like};
     o->removed = nd_survivors_new(&params, err);
     return o->removed ? ND_OK : ND_EIO;
 }

@@ -369,6 +369,7 @@ static void parse_one(struct nd_reading *r, struct slot *slot, struct nd_parsed 
 static bool list_sketched(const struct nd_reading *r, struct slot *slot, unsigned worker)
 {
     const struct nd_sketched_batch *from = &slot->sketched;
+    const struct nd_sketched_fields *fields = nd_sketches_fields(r->hooks.sketches);
 
     atomic_store(&slot->repaired, 0);
     if (!ND_RESERVE(slot->seen.parsed, &slot->capacity, from->block.n)) {
@@ -381,7 +382,9 @@ static bool list_sketched(const struct nd_reading *r, struct slot *slot, unsigne
         slot->seen.parsed[i] =
             (struct nd_parsed){.record = from->record[i],
                                .source = nd_reading_source(r, from->record[i].source),
-                               .document = nd_sketched_document(&from->block.rows[i]),
+                               .document = nd_sketched_document(&from->block.rows[i], fields,
+                                                                from->field + i * fields->n,
+                                                                from->replaced + i * fields->n),
                                .sketched = &from->block.rows[i]};
         slot->seen.parsed[i].record.block = (uint32_t)slot->block;
         if (r->hooks.parsed)

@@ -38,6 +38,7 @@ struct nd_run_request {
     bool hands_on_bad; /* an input of nothing but bad records is no mistake: they are written too */
 
     bool writes_output;    /* one file, options->output */
+    bool writes_records;   /* which is a sketch file */
     bool writes_survivors; /* records, to wherever the options send them (nd_outputs_open) */
     bool writes_summary;   /* options->summary */
     bool writes_evidence;  /* options->manifest, clusters and removed */

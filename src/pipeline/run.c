@@ -105,6 +105,7 @@ static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
     const struct nd_run_options *options = run->options;
     const struct nd_run_request *request = run->request;
     struct nd_field_set *fields = &run->fields;
+    enum nd_status status;
 
     run->input.markup |= request->reads_markup;
     for (unsigned i = 0; i < ND_RUN_ASKED; i++)
@@ -112,9 +113,13 @@ static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
     run->comparable.within =
         nd_field_set_want(fields, request->heeds_within ? options->within : NULL);
     run->keep_index = nd_field_set_want(fields, run->keep.field);
+    if (run->sketches && request->heeds_keep && nd_keep_is_by_length(&run->keep))
+        run->keep_index = nd_field_set_want(fields, ND_SKETCH_LENGTH_FIELD);
     run->prefer_index =
         nd_field_set_want(fields, request->heeds_prefer ? options->prefer_field : NULL);
-    return nd_comparable_want(&run->comparable, err);
+    status = nd_comparable_want(&run->comparable, err);
+    run->n_needed_fields = fields->count;
+    return status == ND_OK ? nd_record_fields_choose(run, err) : status;
 }
 
 static enum nd_status watch_fields(struct nd_run *run, struct nd_error *err)
@@ -248,6 +253,9 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
         status = nd_run_make_table(run, err);
     if (status == ND_OK)
         status = nd_run_open_recipe(run, err);
+    if (status == ND_OK && run->sketches)
+        status = nd_sketches_want(run->sketches, run->fields.name, run->fields.count,
+                                  run->n_needed_fields, err);
     if (status == ND_OK)
         status = watch_fields(run, err);
     if (status == ND_OK)
@@ -345,6 +353,7 @@ void nd_run_end(struct nd_run *run)
     nd_field_set_release(&run->fields);
     nd_pool_free(run->pool);
     nd_df_tables_close(&run->tables);
+    nd_record_fields_release(&run->record);
     nd_recipe_free(run->recipe);
 }
 
@@ -607,11 +616,12 @@ static enum nd_status open_known(struct nd_run *run, struct nd_error *err)
             nd_sketch_file_close(file);
     }
     if (status == ND_OK && o->checkpoint) {
-        const struct nd_sketch_kept rows = {nd_sketch_kept_of(run->recipe).minima, 0};
+        struct nd_sketch_writer_options rows = {
+            .keeps = {nd_sketch_kept_of(run->recipe).minima, 0}};
 
-        run->checkpoint = nd_checkpoint_open(o->checkpoint, run->recipe,
-                                             run->against ? nd_against_keeps(run->against) : rows,
-                                             run->known, err);
+        if (run->against)
+            rows = nd_against_like(run->against);
+        run->checkpoint = nd_checkpoint_open(o->checkpoint, run->recipe, &rows, run->known, err);
         status = run->checkpoint ? ND_OK : err->status;
     }
     if (status == ND_OK)
@@ -647,8 +657,14 @@ static enum nd_status read_forecast(struct nd_run *run, struct nd_error *err)
 
 static enum nd_status open_against(struct nd_run *run, struct nd_error *err)
 {
-    const struct nd_against_parts parts = {run->options, run->recipe, run->pool, &run->budget,
-                                           run->summary};
+    const struct nd_against_parts parts = {.options = run->options,
+                                           .recipe = run->recipe,
+                                           .pool = run->pool,
+                                           .budget = &run->budget,
+                                           .record = &run->record,
+                                           .fields = &run->fields,
+                                           .comparable = &run->comparable,
+                                           .summary = run->summary};
     double began;
 
     if (!run->options->n_against)

@@ -19,6 +19,7 @@
 #include "pipeline/outputs.h"
 #include "pipeline/quoted.h"
 #include "pipeline/reading.h"
+#include "pipeline/record_fields.h"
 #include "pipeline/reporter.h"
 #include "pipeline/request.h"
 #include "pipeline/sketches.h"
@@ -41,7 +42,9 @@ struct nd_run {
     bool has_first;             /* it has been met */
     char id_at[256]; /* its place, if it has no id but a field that could be one; or "" */
     int keep_index, prefer_index; /* indexes of fields, or -1 */
-    int asked[ND_RUN_ASKED];      /* likewise, of request->fields */
+    size_t n_needed_fields;       /* the first ones, which options name */
+    struct nd_record_fields record;
+    int asked[ND_RUN_ASKED]; /* likewise, of request->fields */
 
     struct nd_sketches *sketches;        /* that are read in place of documents, or NULL */
     struct nd_sketches *sketches_beside; /* likewise, of request->reads */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "engine/document_row.h"
+#include "sketch_file/packed.h"
 
 struct nd_sketch_packer {
     struct nd_pool *pool;
@@ -39,8 +40,10 @@ struct nd_sketch_packer *nd_sketch_packer_new(struct nd_pool *pool, const struct
     p->writer = writer;
     p->keeps = keeps;
     p->n_workers = nd_pool_threads(pool);
-    for (unsigned i = 0; ok && i < p->n_workers; i++)
+    for (unsigned i = 0; ok && i < p->n_workers; i++) {
         ok = nd_document_rows_init(&p->rows[i], recipe, err);
+        p->rows[i].n_fields = nd_sketch_writer_fields(writer, p->rows[i].field);
+    }
     if (ok)
         return p;
     nd_sketch_packer_free(p);
@@ -62,9 +65,12 @@ void nd_sketch_packer_free(struct nd_sketch_packer *p)
 }
 
 /* A document that came as a sketch, with its source as the batch numbers it. */
-static enum nd_status pack_sketched(struct nd_sketch_packer *p, size_t i)
+static enum nd_status pack_sketched(struct nd_sketch_packer *p, size_t i, unsigned worker)
 {
     struct nd_sketch_row row = *p->batch->parsed[i].sketched;
+
+    if (nd_document_rows_fields(&p->rows[worker], &p->batch->parsed[i].document, &row) != ND_OK)
+        return ND_ENOMEM;
 
     row.source = p->batch->parsed[i].record.source;
     if (p->keeps.shingles && row.n_shingles && !row.shingles) {
@@ -75,11 +81,14 @@ static enum nd_status pack_sketched(struct nd_sketch_packer *p, size_t i)
 }
 
 /* What is known is of the text; id and place are the document's own. */
-static enum nd_status pack_known(struct nd_sketch_packer *p, size_t i,
+static enum nd_status pack_known(struct nd_sketch_packer *p, size_t i, unsigned worker,
                                  const struct nd_sketch_row *known)
 {
     const struct nd_parsed *parsed = &p->batch->parsed[i];
     struct nd_sketch_row row = *known;
+
+    if (nd_document_rows_fields(&p->rows[worker], &parsed->document, &row) != ND_OK)
+        return ND_ENOMEM;
 
     row.source = parsed->record.source;
     row.offset = parsed->record.offset;
@@ -102,7 +111,7 @@ static enum nd_status pack(struct nd_sketch_packer *p, size_t i, unsigned worker
 
     p->was_made[i] = !known;
     if (known)
-        return pack_known(p, i, known);
+        return pack_known(p, i, worker, known);
     status = nd_document_rows_make(rows, &parsed->document, &row, NULL);
     return status == ND_OK ? nd_sketch_row_pack(p->writer, &row, rows->scratch, &p->packed[i], NULL)
                            : status;
@@ -114,7 +123,7 @@ static void pack_one(void *context, size_t task, unsigned worker)
     const struct nd_parsed *parsed = &p->batch->parsed[task];
 
     if (!parsed->bad &&
-        (parsed->sketched ? pack_sketched(p, task) : pack(p, task, worker)) != ND_OK)
+        (parsed->sketched ? pack_sketched(p, task, worker) : pack(p, task, worker)) != ND_OK)
         atomic_store(&p->has_failed, true);
 }
 

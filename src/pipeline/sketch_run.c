@@ -7,12 +7,6 @@ static const char *needs_text(const struct nd_run *run)
     const struct nd_run_options *o = run->options;
     const struct nd_run_request *r = run->request;
 
-    if (r->heeds_within && o->within)
-        return "within";
-    if (o->n_never)
-        return "never";
-    if (r->heeds_prefer && o->prefer_field)
-        return "prefer";
     if (o->df_auto)
         return "df auto";
     if (!r->writes_survivors || !run->sketches)
@@ -23,23 +17,6 @@ static const char *needs_text(const struct nd_run *run)
            : o->link_to    ? "link-to"
            : o->null_paths ? "null"
                            : NULL;
-}
-
-static enum nd_status check_fields(const struct nd_run *run, const char *path, struct nd_error *err)
-{
-    for (unsigned i = 0; i < ND_RUN_ASKED; i++)
-        if (run->request->fields[i])
-            return nd_fail(
-                err, ND_EINVAL,
-                "%s is a sketch file, which keeps no fields such as '%.100s': this needs "
-                "the documents themselves",
-                path, run->request->fields[i]);
-    if (run->request->heeds_keep && run->keep.by != ND_KEEP_FIRST && run->keep.by != ND_KEEP_LAST)
-        return nd_fail(err, ND_EINVAL,
-                       "keep: of a sketch file, such as %s, only the first or the last document of "
-                       "a cluster can be kept: '%s' needs the documents themselves",
-                       path, run->recipe->keep);
-    return ND_OK;
 }
 
 static enum nd_status check_options(const struct nd_run *run, const char *path,
@@ -54,7 +31,7 @@ static enum nd_status check_options(const struct nd_run *run, const char *path,
         return nd_fail(err, ND_EINVAL,
                        "%s: %s is a sketch file, and this needs the documents themselves", option,
                        path);
-    return check_fields(run, path, err);
+    return ND_OK;
 }
 
 /* Whether files, or NULL, are by the run's recipe and have what is compared. */

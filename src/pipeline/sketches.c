@@ -28,6 +28,7 @@ struct nd_sketches {
     uint64_t bytes;
     struct nd_source *source;
     uint32_t *file_of; /* of each source */
+    struct nd_sketched_fields fields;
 };
 
 enum { WORD = 8, DISTANCE_BITS = 24, MAGIC_BYTES = 8 };
@@ -266,6 +267,14 @@ enum nd_status nd_sketches_fit(const struct nd_sketches *s, const struct nd_reci
     return status;
 }
 
+struct nd_sketch_writer_options nd_sketches_like(const struct nd_sketches *s)
+{
+    const struct nd_sketch_file_info *info = nd_sketch_file_info(s->file[0].file);
+
+    return (struct nd_sketch_writer_options){
+        .keeps = info->keeps, .fields = info->field, .n_fields = info->n_fields};
+}
+
 struct nd_sketch_kept nd_sketches_keep(const struct nd_sketches *s)
 {
     return nd_sketch_file_info(s->file[0].file)->keeps;
@@ -326,13 +335,15 @@ static enum nd_status place_of(const struct file *f, const struct nd_sketch_plac
 }
 
 /* The documents packed one behind the other, and once none moves any more, records of them. */
-static enum nd_status list_records(const struct file *f, struct nd_sketched_batch *batch,
-                                   struct nd_error *err)
+static enum nd_status list_records(const struct file *f, size_t n_fields,
+                                   struct nd_sketched_batch *batch, struct nd_error *err)
 {
     struct nd_sketch_block *block = &batch->block;
     size_t at = 0;
 
-    if (!ND_RESERVE(batch->record, &batch->capacity, block->n))
+    if (!ND_RESERVE(batch->record, &batch->capacity, block->n) ||
+        !ND_RESERVE(batch->field, &batch->field_capacity, block->n * n_fields + 1) ||
+        !ND_RESERVE(batch->replaced, &batch->replaced_capacity, block->n * n_fields + 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     batch->packed.len = 0;
     for (size_t i = 0; i < block->n; i++)
@@ -355,6 +366,52 @@ static enum nd_status list_records(const struct file *f, struct nd_sketched_batc
     return ND_OK;
 }
 
+/* ---- Fields ---- */
+
+static bool keep_same_fields(const struct nd_sketch_file_info *a,
+                             const struct nd_sketch_file_info *b)
+{
+    for (unsigned i = 0; i < a->n_fields && i < b->n_fields; i++)
+        if (strcmp(a->field[i], b->field[i]) != 0)
+            return false;
+    return a->n_fields == b->n_fields;
+}
+
+enum nd_status nd_sketches_want(struct nd_sketches *s, const char *const *name, size_t n,
+                                size_t n_needed, struct nd_error *err)
+{
+    const struct nd_sketch_file_info *first = nd_sketch_file_info(s->file[0].file);
+
+    for (size_t i = 1; i < s->n_files; i++)
+        if (!keep_same_fields(first, nd_sketch_file_info(s->file[i].file)))
+            return nd_fail(err, ND_EINVAL,
+                           "%s and %s keep different fields of documents (--record-field): one run "
+                           "reads files that keep the same",
+                           s->file[0].path, s->file[i].path);
+    return nd_sketched_fields_find(&s->fields, first, s->file[0].path, name, n, n_needed, err);
+}
+
+const struct nd_sketched_fields *nd_sketches_fields(const struct nd_sketches *s)
+{
+    return &s->fields;
+}
+
+struct nd_document nd_sketched_document(const struct nd_sketch_row *row,
+                                        const struct nd_sketched_fields *fields,
+                                        struct nd_field *field, uint64_t *replaced)
+{
+    struct nd_document document = {
+        .id = row->id, .id_kind = row->id_kind, .text = {.data = "", .len = 0}};
+
+    if (!fields || !fields->n)
+        return document;
+    nd_sketched_fields_get(fields, row, field, replaced);
+    document.fields = field;
+    document.fields_replaced = replaced;
+    document.n_fields = fields->n;
+    return document;
+}
+
 enum nd_status nd_sketches_read(const struct nd_sketches *s, size_t block,
                                 struct nd_sketched_batch *batch, struct nd_error *err)
 {
@@ -363,7 +420,7 @@ enum nd_status nd_sketches_read(const struct nd_sketches *s, size_t block,
                                                 &batch->block, err);
 
     if (status == ND_OK)
-        status = list_records(f, batch, err);
+        status = list_records(f, s->fields.n, batch, err);
     if (status != ND_OK)
         batch->block.n = 0;
     return status;
@@ -374,6 +431,8 @@ void nd_sketched_batch_release(struct nd_sketched_batch *batch)
     nd_sketch_block_release(&batch->block);
     nd_buffer_release(&batch->packed);
     free(batch->record);
+    free(batch->field);
+    free(batch->replaced);
 }
 
 enum nd_status nd_sketches_reread(const struct nd_sketches *s, uint64_t offset, size_t len,

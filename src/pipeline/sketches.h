@@ -10,6 +10,7 @@
 #include <neardup/sketch_file.h>
 
 #include "base/memory.h"
+#include "pipeline/sketched_fields.h"
 #include "recipe/recipe.h"
 
 /*
@@ -44,6 +45,8 @@ enum nd_status nd_sketches_fit(const struct nd_sketches *s, const struct nd_reci
                                struct nd_error *err);
 /* Return what their records keep. */
 struct nd_sketch_kept nd_sketches_keep(const struct nd_sketches *s);
+/* Return how a file is written whose records are copied from these; it borrows names. */
+struct nd_sketch_writer_options nd_sketches_like(const struct nd_sketches *s);
 
 size_t nd_sketches_files(const struct nd_sketches *s);
 const char *nd_sketches_path(const struct nd_sketches *s, size_t file);
@@ -61,6 +64,9 @@ struct nd_sketched_batch {
     struct nd_buffer packed;
     struct nd_record *record;
     size_t capacity;
+    struct nd_field *field; /* of each document those of the run */
+    uint64_t *replaced;
+    size_t field_capacity, replaced_capacity;
 };
 enum nd_status nd_sketches_read(const struct nd_sketches *s, size_t block,
                                 struct nd_sketched_batch *batch, struct nd_error *err);
@@ -75,11 +81,17 @@ enum nd_status nd_sketches_parse(const struct nd_sketches *s, struct nd_view pac
                                  struct nd_arena *arena, struct nd_sketch_row *row,
                                  struct nd_error *err);
 
-/* What a row says of its document: an id and no text. */
-static inline struct nd_document nd_sketched_document(const struct nd_sketch_row *row)
-{
-    return (struct nd_document){
-        .id = row->id, .id_kind = row->id_kind, .text = {.data = "", .len = 0}};
-}
+/* Give documents the fields of a run, of which all files keep the first n_needed.  ND_EINVAL: one does
+ * not, or the files keep different fields. */
+enum nd_status nd_sketches_want(struct nd_sketches *s, const char *const *name, size_t n,
+                                size_t n_needed, struct nd_error *err);
+/* The fields of a run that the rows have. */
+const struct nd_sketched_fields *nd_sketches_fields(const struct nd_sketches *s);
+
+/* What a row says of its document: an id, no text, and with nd_sketches_fields, for each of which
+ * `field` and `replaced` have room, their values; NULL: without. */
+struct nd_document nd_sketched_document(const struct nd_sketch_row *row,
+                                        const struct nd_sketched_fields *fields,
+                                        struct nd_field *field, uint64_t *replaced);
 
 #endif

@@ -159,9 +159,7 @@ struct nd_survivors {
 static struct nd_sketch_output *
 open_sketches(const char *name, const struct nd_survivors_params *params, struct nd_error *err)
 {
-    const struct nd_sketch_writer_options options = {.keeps = params->keeps};
-
-    return nd_sketch_output_open(name, params->sketches, &options, err);
+    return nd_sketch_output_open(name, params->sketches, &params->like, err);
 }
 
 struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,

@@ -33,7 +33,7 @@ struct nd_survivors_params {
     const struct nd_method *annotates;
     /* They are documents of sketch files, packed, by this recipe; NULL: they are records. */
     const struct nd_recipe *sketches;
-    struct nd_sketch_kept keeps; /* of these */
+    struct nd_sketch_writer_options like; /* how such a file is written */
 };
 /* NULL: ND_EIO, ND_ENOMEM. */
 struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,

@@ -5,6 +5,16 @@
 
 #include "base/decimal.h"
 
+bool nd_keep_is_by_length(const struct nd_keep *keep)
+{
+    return (keep->by == ND_KEEP_LONGEST || keep->by == ND_KEEP_SHORTEST) && !keep->field;
+}
+
+uint64_t nd_keep_key_of_length(const struct nd_keep *keep, uint64_t length)
+{
+    return keep->by == ND_KEEP_SHORTEST ? length : UINT64_MAX - length;
+}
+
 bool nd_keep_key(const struct nd_keep *keep, struct nd_view text, struct nd_view value,
                  uint64_t *key)
 {
@@ -24,7 +34,7 @@ bool nd_keep_key(const struct nd_keep *keep, struct nd_view text, struct nd_view
         length = nd_text_length(text.data, text.len);
         if (length < 0)
             return false;
-        *key = keep->by == ND_KEEP_SHORTEST ? (uint64_t)length : UINT64_MAX - (uint64_t)length;
+        *key = nd_keep_key_of_length(keep, (uint64_t)length);
         return true;
     case ND_KEEP_NEWEST:
         *key =

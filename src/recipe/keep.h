@@ -21,6 +21,11 @@
 ND_API bool nd_keep_key(const struct nd_keep *keep, struct nd_view text, struct nd_view value,
                         uint64_t *key);
 
+/* Whether the lengths of the texts decide, and the key of a document with a text of so many code points
+ * (nd_text_length). */
+ND_API bool nd_keep_is_by_length(const struct nd_keep *keep);
+ND_API uint64_t nd_keep_key_of_length(const struct nd_keep *keep, uint64_t length);
+
 /*
  * Whether the key does not determine the number, so that documents with equal keys must be compared
  * by nd_keep_compare. It returns a negative number if a is offered first, 0 if they are equal.

@@ -36,6 +36,27 @@ static bool has_right_signatures(const struct nd_sketch_head *h)
     return true;
 }
 
+/* Check that the names of the fields are whole. */
+static bool has_right_fields(const union nd_sketch_head_page *page)
+{
+    const struct nd_sketch_head *h = &page->head;
+    const char *name = (const char *)page->bytes + sizeof *h;
+    uint32_t left = h->names_bytes;
+
+    if (h->n_fields > ND_SKETCH_FIELDS_MAX || left > ND_SKETCH_HEAD_BYTES - sizeof *h)
+        return false;
+    for (uint32_t i = 0; i < h->n_fields; i++) {
+        const char *end = memchr(name, 0, left);
+        size_t len = end ? (size_t)(end - name) : left;
+
+        if (len == left || len > ND_SKETCH_FIELD_NAME_MAX)
+            return false;
+        name += len + 1;
+        left -= (uint32_t)len + 1;
+    }
+    return left == 0;
+}
+
 /* Check what the file keeps of documents. */
 static bool has_right_kind(const struct nd_sketch_head *h)
 {
@@ -66,9 +87,12 @@ static bool has_right_counts(const struct nd_sketch_head *h)
            h->documents <= h->directory / row;
 }
 
-static bool has_right_numbers(const struct nd_sketch_head *h)
+static bool has_right_numbers(const union nd_sketch_head_page *page)
 {
-    return has_right_kind(h) && has_right_places(h) && has_right_counts(h);
+    const struct nd_sketch_head *h = &page->head;
+
+    return has_right_kind(h) && has_right_fields(page) && has_right_places(h) &&
+           has_right_counts(h);
 }
 
 enum nd_status nd_sketch_head_check(const union nd_sketch_head_page *page, const char *path,
@@ -84,7 +108,7 @@ enum nd_status nd_sketch_head_check(const union nd_sketch_head_page *page, const
         return nd_fail(err, ND_EUNSUPPORTED,
                        "%s: a sketch file of version %u; this program reads version %d", path,
                        head->version, ND_SKETCH_FILE_VERSION);
-    if (!has_right_numbers(head))
+    if (!has_right_numbers(page))
         return nd_fail(err, ND_EINPUT, "%s: the head of the sketch file cannot be right", path);
     return ND_OK;
 }

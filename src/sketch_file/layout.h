@@ -18,8 +18,10 @@ enum {
     ND_SKETCH_BLOCK_BYTES = 4 << 20, /* a block is complete from here on */
     ND_SKETCH_HAS_SHINGLES = 1,      /* flags of a file */
     ND_SKETCH_HAS_MINIMA = 2,
-    ND_SKETCH_FLAGS = 3
+    ND_SKETCH_FLAGS = 3,
+    ND_SKETCH_FIELD_NAME_MAX = 200
 };
+#define ND_SKETCH_NO_VALUE UINT32_MAX
 
 /* A signature of the recipe (struct nd_sketch_signature). */
 struct nd_sketch_stored_signature {
@@ -42,8 +44,9 @@ struct nd_sketch_head {
     uint64_t hash;
     uint32_t part, parts; /* 0, 0: it is no part */
     struct nd_sketch_stored_signature signature[ND_RECIPE_SIGNATURES];
+    uint32_t n_fields, names_bytes; /* the names of the fields follow, each with a zero behind it */
 };
-_Static_assert(sizeof(struct nd_sketch_head) == 144, "a head has no padding");
+_Static_assert(sizeof(struct nd_sketch_head) == 152, "a head has no padding");
 
 /* As it is in the file. */
 union nd_sketch_head_page {
@@ -63,7 +66,8 @@ struct nd_sketch_source_head {
 };
 
 /* The beginning of a row.  The low bytes follow where the file keeps minima, then the signatures where
- * the recipe has some (struct nd_sketch_signatures_head), and the id. */
+ * the recipe has some (struct nd_sketch_signatures_head), the values of fields where the file keeps
+ * some (struct nd_sketch_value_head), and the id. */
 struct nd_sketch_row_head {
     uint32_t check;         /* of the rest of the row and its place (nd_sketch_row_seal) */
     uint32_t shingle_check; /* of the coded shingles (nd_shingle_code_check) */
@@ -83,6 +87,14 @@ _Static_assert(sizeof(struct nd_sketch_row_head) == 88, "a row has no padding");
 struct nd_sketch_signatures_head {
     uint64_t length, beside;
 };
+
+/* The value of a field; the bytes of all values follow, one behind the other, padded to 8. */
+struct nd_sketch_value_head {
+    uint64_t replaced;
+    uint32_t bytes; /* ND_SKETCH_NO_VALUE: there is none */
+    uint32_t zero;
+};
+_Static_assert(sizeof(struct nd_sketch_value_head) == 16, "a value has no padding");
 
 /* ---- Rows (row.c) ---- */
 

@@ -49,6 +49,9 @@ ND_API bool nd_sketch_row_hold(struct nd_sketch_row *row, struct nd_arena *arena
 ND_API struct nd_sketch_writer *
 nd_sketch_writer_of_rows(const struct nd_recipe *recipe,
                          const struct nd_sketch_writer_options *options, struct nd_error *err);
+/* The fields whose values its rows keep; returns how many. */
+ND_API size_t nd_sketch_writer_fields(const struct nd_sketch_writer *writer,
+                                      const char *name[ND_SKETCH_FIELDS_MAX]);
 /* The row at `at`, of `left` bytes, which it packed; the row points into them.  Returns its bytes. */
 ND_API size_t nd_sketch_row_unpack(const struct nd_sketch_writer *writer, const char *at,
                                    size_t left, struct nd_sketch_row *row);

@@ -214,6 +214,7 @@ static enum nd_status read_directory(struct nd_sketch_file *f, struct nd_error *
 
 static enum nd_status open_file(struct nd_sketch_file *f, struct nd_error *err)
 {
+    const char *name = (const char *)f->page.bytes + sizeof f->head;
     enum nd_status status;
 
     status = read_heads(f, err);
@@ -235,6 +236,9 @@ static enum nd_status open_file(struct nd_sketch_file *f, struct nd_error *err)
         .part = f->head.part,
         .parts = f->head.parts,
     };
+    f->info.n_fields = status == ND_OK ? f->head.n_fields : 0;
+    for (uint32_t i = 0; i < f->info.n_fields; i++, name += strlen(name) + 1)
+        f->info.field[i] = name;
     for (uint32_t i = 0; status == ND_OK && i < f->head.n_signatures; i++) {
         const struct nd_sketch_stored_signature *x = &f->head.signature[i];
 

@@ -32,12 +32,15 @@ size_t nd_sketch_row_least(const struct nd_sketch_head *file)
         len += sizeof(struct nd_sketch_signatures_head);
     for (uint32_t i = 0; i < file->n_signatures; i++)
         len += sizeof(uint64_t) * (file->signature[i].words ? file->signature[i].words : 1);
-    return len;
+    return len + file->n_fields * sizeof(struct nd_sketch_value_head);
 }
 
 size_t nd_sketch_row_bytes(const struct nd_sketch_head *file, const struct nd_sketch_row *row)
 {
     size_t len = nd_sketch_row_least(file) + nd_padded(row->id.len, 8);
+
+    if (file->n_fields)
+        len += row->fields.len - file->n_fields * sizeof(struct nd_sketch_value_head);
 
     for (uint32_t i = 0; i < file->n_signatures; i++)
         if (!file->signature[i].words && nd_sketch_row_words(row, i))
@@ -69,6 +72,23 @@ static size_t signatures_end(const struct nd_sketch_head *file, const char *at, 
     return end;
 }
 
+/* Return where the values of fields end that begin at `from`; 0: not before `left`. */
+static size_t fields_end(const struct nd_sketch_head *file, const char *at, size_t from,
+                         size_t left)
+{
+    uint64_t bytes = 0;
+    struct nd_sketch_value_head head;
+
+    if ((left - from) / sizeof head < file->n_fields)
+        return 0;
+    for (uint32_t i = 0; i < file->n_fields; i++) {
+        memcpy(&head, at + from, sizeof head);
+        from += sizeof head;
+        bytes += head.bytes == ND_SKETCH_NO_VALUE ? 0 : head.bytes;
+    }
+    return nd_padded(bytes, 8) <= left - from ? from + (size_t)nd_padded(bytes, 8) : 0;
+}
+
 size_t nd_sketch_row_measure(const struct nd_sketch_head *file, const char *at, size_t left)
 {
     const struct nd_sketch_row_head *head = (const void *)at;
@@ -78,6 +98,8 @@ size_t nd_sketch_row_measure(const struct nd_sketch_head *file, const char *at, 
         head->signed_by >> file->n_signatures)
         return 0;
     end = signatures_end(file, at, left);
+    if (end && file->n_fields)
+        end = fields_end(file, at, end, left);
     return end && nd_padded(head->id_bytes, 8) <= left - end
                ? end + (size_t)nd_padded(head->id_bytes, 8)
                : 0;
@@ -143,6 +165,10 @@ void nd_sketch_row_write(const struct nd_sketch_head *file, const struct nd_sket
     write_head(row, shingle_check, file->n_signatures, at);
     memcpy(at + sizeof(struct nd_sketch_row_head), row->low, low_bytes(file));
     end = write_signatures(file, row, at);
+    if (file->n_fields) {
+        memcpy(at + end, row->fields.data, row->fields.len);
+        end += row->fields.len;
+    }
     if (row->id.len)
         memcpy(at + end, row->id.data, row->id.len);
 }
@@ -181,7 +207,7 @@ static size_t parse_signatures(const struct nd_sketch_head *file, const char *at
 size_t nd_sketch_row_parse(const struct nd_sketch_head *file, const char *at, size_t left,
                            struct nd_sketch_row *row)
 {
-    size_t len = nd_sketch_row_measure(file, at, left);
+    size_t len = nd_sketch_row_measure(file, at, left), end;
     struct nd_sketch_row_head head;
 
     if (!len)
@@ -200,8 +226,35 @@ size_t nd_sketch_row_parse(const struct nd_sketch_head *file, const char *at, si
         .id_kind = (enum nd_id_kind)head.id_kind,
     };
     memcpy(row->low, at + sizeof head, low_bytes(file));
-    row->id = (struct nd_view){at + parse_signatures(file, at, head.signed_by, row), head.id_bytes};
+    end = parse_signatures(file, at, head.signed_by, row);
+    if (file->n_fields) {
+        row->n_fields = file->n_fields;
+        row->fields = (struct nd_view){at + end, fields_end(file, at, end, len) - end};
+        end += row->fields.len;
+    }
+    row->id = (struct nd_view){at + end, head.id_bytes};
     return len;
+}
+
+struct nd_view nd_sketch_row_field(const struct nd_sketch_row *row, unsigned i, uint64_t *replaced)
+{
+    struct nd_sketch_value_head head;
+    size_t from = 0;
+
+    if (i >= row->n_fields) {
+        *replaced = 0;
+        return (struct nd_view){NULL, 0};
+    }
+    for (unsigned k = 0;; k++) {
+        memcpy(&head, row->fields.data + k * sizeof head, sizeof head);
+        if (k == i)
+            break;
+        from += head.bytes == ND_SKETCH_NO_VALUE ? 0 : head.bytes;
+    }
+    *replaced = head.replaced;
+    if (head.bytes == ND_SKETCH_NO_VALUE)
+        return (struct nd_view){NULL, 0};
+    return (struct nd_view){row->fields.data + row->n_fields * sizeof head + from, head.bytes};
 }
 
 bool nd_sketch_row_hold(struct nd_sketch_row *row, struct nd_arena *arena)
@@ -209,6 +262,8 @@ bool nd_sketch_row_hold(struct nd_sketch_row *row, struct nd_arena *arena)
     row->id = (struct nd_view){NULL, 0};
     row->id_kind = ND_ID_NONE;
     row->shingles = NULL;
+    row->fields = (struct nd_view){NULL, 0};
+    row->n_fields = 0;
     for (unsigned i = 0; i < ND_RECIPE_SIGNATURES; i++)
         if (row->signature[i].count && !nd_signature_hold(&row->signature[i], arena))
             return false;

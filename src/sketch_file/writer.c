@@ -85,6 +85,30 @@ static unsigned bits_of(const struct nd_signature_params *x)
     }
 }
 
+/* Name the fields behind the head. */
+static enum nd_status name_fields(union nd_sketch_head_page *page,
+                                  const struct nd_sketch_writer_options *options,
+                                  struct nd_error *err)
+{
+    char *at = (char *)page->bytes + sizeof page->head;
+
+    if (options->n_fields > ND_SKETCH_FIELDS_MAX)
+        return nd_fail(err, ND_EINVAL, "a sketch file keeps at most %d fields",
+                       ND_SKETCH_FIELDS_MAX);
+    for (size_t i = 0; i < options->n_fields; i++) {
+        size_t len = strlen(options->fields[i]);
+
+        if (len > ND_SKETCH_FIELD_NAME_MAX)
+            return nd_fail(err, ND_EINVAL, "the name of a field, '%.20s…', has more than %d bytes",
+                           options->fields[i], ND_SKETCH_FIELD_NAME_MAX);
+        memcpy(at, options->fields[i], len + 1);
+        at += len + 1;
+    }
+    page->head.n_fields = (uint32_t)options->n_fields;
+    page->head.names_bytes = (uint32_t)(at - (char *)page->bytes) - (uint32_t)sizeof page->head;
+    return ND_OK;
+}
+
 /* How rows are packed. */
 static void describe(struct nd_sketch_head *head, const struct nd_recipe *recipe,
                      const struct nd_sketch_writer_options *options)
@@ -143,7 +167,7 @@ struct nd_sketch_writer *nd_sketch_writer_new(FILE *stream, const struct nd_reci
     describe(&w->page.head, recipe, options);
     w->page.head.part = options->part;
     w->page.head.parts = options->parts;
-    if (begin(w, recipe, err) == ND_OK)
+    if (name_fields(&w->page, options, err) == ND_OK && begin(w, recipe, err) == ND_OK)
         return w;
     nd_sketch_writer_free(w);
     return NULL;
@@ -155,11 +179,25 @@ struct nd_sketch_writer *nd_sketch_writer_of_rows(const struct nd_recipe *recipe
 {
     struct nd_sketch_writer *w = calloc(1, sizeof *w);
 
-    if (w)
-        describe(&w->page.head, recipe, options);
-    else
+    if (!w) {
         nd_fail(err, ND_ENOMEM, "out of memory");
-    return w;
+        return NULL;
+    }
+    describe(&w->page.head, recipe, options);
+    if (name_fields(&w->page, options, err) == ND_OK)
+        return w;
+    free(w);
+    return NULL;
+}
+
+size_t nd_sketch_writer_fields(const struct nd_sketch_writer *w,
+                               const char *name[ND_SKETCH_FIELDS_MAX])
+{
+    const char *at = (const char *)w->page.bytes + sizeof w->page.head;
+
+    for (uint32_t i = 0; i < w->page.head.n_fields; i++, at += strlen(at) + 1)
+        name[i] = at;
+    return w->page.head.n_fields;
 }
 
 size_t nd_sketch_row_unpack(const struct nd_sketch_writer *w, const char *at, size_t left,

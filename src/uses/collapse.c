@@ -326,7 +326,7 @@ static enum nd_status write_expanded(struct collapsing *c, uint32_t shown, const
 static enum nd_status open_sketches(struct collapsing *c, struct nd_error *err)
 {
     const struct nd_run *run = &c->use.run;
-    const struct nd_sketch_writer_options options = {.keeps = nd_sketches_keep(run->sketches)};
+    const struct nd_sketch_writer_options options = nd_sketches_like(run->sketches);
     const char *name = run->options->output;
     enum nd_status status = ND_OK;
 

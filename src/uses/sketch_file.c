@@ -68,8 +68,11 @@ static enum nd_status open_file(struct filing *f, int no_shingles, struct nd_err
 {
     const struct nd_run *run = &f->use.run;
     const struct nd_input_part part = run->options->input.part;
-    struct nd_sketch_writer_options options = {
-        .keeps = nd_sketch_kept_of(run->recipe), .part = part.number, .parts = part.of};
+    struct nd_sketch_writer_options options = {.keeps = nd_sketch_kept_of(run->recipe),
+                                               .fields = (const char *const *)run->record.name,
+                                               .n_fields = run->record.n,
+                                               .part = part.number,
+                                               .parts = part.of};
 
     if (no_shingles)
         options.keeps.shingles = 0;
@@ -97,7 +100,7 @@ enum nd_status nd_run_sketch_file(const struct nd_run_options *options, int keep
                                   const struct nd_run_events *events,
                                   struct nd_run_summary *summary, struct nd_error *err)
 {
-    static const struct nd_run_request request = {.writes_output = true};
+    static const struct nd_run_request request = {.writes_output = true, .writes_records = true};
     struct nd_error room = {0};
     struct filing f = {.batch = NULL};
     enum nd_status status;

@@ -314,7 +314,9 @@ static enum nd_status add_file(struct merge *m, const struct nd_sketch_file *fil
 
 static enum nd_status write_merged(struct merge *m, FILE *stream, struct nd_error *err)
 {
-    struct nd_sketch_writer_options options = {.keeps = nd_sketch_file_info(m->file[0])->keeps};
+    const struct nd_sketch_file_info *first = nd_sketch_file_info(m->file[0]);
+    const struct nd_sketch_writer_options options = {
+        .keeps = first->keeps, .fields = first->field, .n_fields = first->n_fields};
     enum nd_status status = ND_OK;
 
     m->writer = nd_sketch_writer_new(stream, m->recipe, &options, err);

@@ -189,7 +189,7 @@ static bool parse_packed(struct nd_use *use, struct nd_parsed *held, size_t n,
             ND_OK)
             return false;
         held[i].sketched = &row[i];
-        held[i].document = nd_sketched_document(&row[i]);
+        held[i].document = nd_sketched_document(&row[i], NULL, NULL, NULL);
         item[i] = nd_parsed_item(&held[i]);
     }
     return row != NULL;

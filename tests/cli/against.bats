@@ -153,8 +153,9 @@ print(*[json.loads(line)["at"] for line in open("rows.jsonl")])')" = "old.jsonl:
     refused "shingle differs" --against seen.sketch --shingle 4
     refused "none.sketch: No such file" --against none.sketch
     refused "not a sketch file" --against old.jsonl
-    refused "within reads a field" --against seen.sketch --within id
-    refused "never reads a field" --against seen.sketch --never id=a
+    refused "seen.sketch keeps no field 'lang'" --against seen.sketch --within lang
+    refused "seen.sketch keeps no field 'lang'" --against seen.sketch --never lang=a
+    refused "seen.sketch was begun without 'lang'" --against seen.sketch --append --record-field lang
     refused "append adds the survivors" --append
     neardup sketch old.jsonl --no-shingles -o bare.sketch -q
     refused "bare.sketch has no shingles" --against bare.sketch
@@ -166,6 +167,23 @@ print(*[json.loads(line)["at"] for line in open("rows.jsonl")])')" = "old.jsonl:
     refused "seen.sketch' is an input and would be overwritten" --against seen.sketch --manifest seen.sketch
     run neardup dedup new.jsonl --against seen.sketch --append --manifest seen.sketch -o kept.jsonl
     [ "$status" -eq 2 ]
+}
+
+@test "against: the first --append keeps the fields by which documents are compared" {
+    for i in 1 2 3 4; do
+        printf '{"id":%d,"lang":"%s","text":"a text of some words that stands in each of these records"}\n' \
+            "$i" "$([ $((i % 2)) = 0 ] && echo de || echo en)"
+    done >docs.jsonl
+    head -n 1 docs.jsonl >first.jsonl
+    tail -n +2 docs.jsonl >rest.jsonl
+    for day in first rest; do
+        neardup dedup -q --within lang $day.jsonl --against seen.sketch --append -o $day.new
+    done
+    cat first.new rest.new >days.jsonl
+    neardup dedup -q --within lang docs.jsonl -o once.jsonl
+    cmp days.jsonl once.jsonl
+    [ "$(wc -l <once.jsonl)" = 2 ]
+    neardup sketch info seen.sketch | grep -x 'field: lang'
 }
 
 # Questions of a benchmark, of which one is shorter than a shingle, and documents that quote some.

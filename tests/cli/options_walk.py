@@ -270,6 +270,8 @@ UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client pos
            "client crawl key-file", "client query id-field"]
 # They change nothing but time, or refuse inputs: checkpoint.bats and sketched.bats see to them.
 UNSEEN += ["checkpoint", "known-sketches", "sketches"]
+# They change what sketch files keep: sketched.bats and against.bats see to them.
+UNSEEN += ["record-field", "record-length"]
 # What it changes is a file of --against: against.bats sees to it.
 UNSEEN += ["append"]
 # It lets an input be replaced, where the base replaces none: overwriting.bats sees to it.

@@ -157,22 +157,48 @@ for line in sys.stdin:
         cmp docs sketches
     done
     run -2 neardup pairs --site url all.sketch
-    [[ $output == *"sketch file"* ]]
+    [[ $output == *"all.sketch keeps no field 'url'"* ]]
+}
+
+@test "fields that records keep are read as those of documents" {
+    for i in 1 2 3 4 5 6; do
+        printf '{"id":%d,"lang":"%s","size":%d,"text":"the same words%s stand in each of these texts here"}\n' \
+            "$i" "$([ $((i % 2)) = 0 ] && echo de || echo en)" $((i * 7 % 5)) "$([ "$i" = 4 ] && echo ' !!! aa bb')"
+    done >docs.jsonl
+    neardup sketch -q --record-field lang --record-field size --record-length docs.jsonl -o docs.sketch
+    for options in "--within lang" "--never lang=en" "--prefer lang=de" "--keep max:size" \
+        "--keep longest -t 0.5" "--keep shortest:lang" "--within lang --keep min:size"; do
+        # shellcheck disable=SC2086
+        neardup dedup -q $options docs.jsonl -o kept.jsonl --clusters docs.tsv
+        # shellcheck disable=SC2086
+        neardup dedup -q $options docs.sketch -o kept.sketch --clusters sketches.tsv
+        cmp docs.tsv sketches.tsv
+        # shellcheck disable=SC2086
+        neardup dedup -q $options kept.sketch -o again.sketch # survivors keep the fields
+    done
+    run -2 neardup sketch --record-field lang docs.jsonl
+    run -2 neardup dedup --record-length docs.jsonl
+    [[ $output == *"record-length: no sketch file is made"* ]]
 }
 
 @test "what needs the texts says so" {
     corpus
     neardup sketch a.jsonl -o a.sketch
-    for options in "--within lang" "--never id=d1" "--prefer id=d1" "--annotate" \
-        "--output-dir out" "--copy-to out" "--link-to out"; do
+    for options in "--annotate" "--output-dir out" "--copy-to out" "--link-to out"; do
         # shellcheck disable=SC2086
         run -2 neardup dedup $options a.sketch
         [[ $output == *"a.sketch is a sketch file, and this needs the documents themselves"* ]]
         [ ! -e out ]
     done
-    for keep in longest shortest newest:date max:n; do
-        run -2 neardup dedup --set keep="$keep" a.sketch -o kept.sketch
-        [[ $output == *"keep: "*"a.sketch"*"'$keep' needs the documents themselves"* ]]
+    for options in "--within lang" "--never lang=d1" "--prefer lang=d1" "--keep newest:lang" \
+        "--keep max:lang"; do
+        # shellcheck disable=SC2086
+        run -2 neardup dedup $options a.sketch -o kept.sketch
+        [[ $output == *"a.sketch keeps no field 'lang': make it anew with neardup sketch --record-field lang"* ]]
+    done
+    for keep in longest shortest; do
+        run -2 neardup dedup --keep $keep a.sketch -o kept.sketch
+        [[ $output == *"a.sketch does not keep the lengths of texts"*"--record-length"* ]]
     done
     for command in "mirrors" "anchors" "sketch" "df build -o x.df"; do
         # shellcheck disable=SC2086
@@ -229,8 +255,8 @@ for line in sys.stdin:
     [[ $output == *"-o FILE.sketch"* ]]
     run -2 neardup filter --set shingle=4 --prototypes prototypes.sketch b.jsonl -o rows.jsonl
     [[ $output == *"prototypes.sketch: its sketches were made by another recipe: shingle differs"* ]]
-    run -2 neardup filter --never id=d1 --prototypes prototypes.sketch b.jsonl -o rows.jsonl
-    [[ $output == *"never: prototypes.sketch is a sketch file"* ]]
+    run -2 neardup filter --never lang=d1 --prototypes prototypes.sketch b.sketch -o rows.sketch
+    [[ $output == *"b.sketch keeps no field 'lang'"* ]]
 }
 
 @test "collapse shows the results that it shows of the documents" {
@@ -253,7 +279,7 @@ for line in sys.stdin:
     run -2 neardup collapse --order longest all.sketch -o shown.sketch
     [[ $output == *"order: all.sketch is a sketch file"* ]]
     run -2 neardup collapse --order max:n all.sketch -o shown.sketch
-    [[ $output == *"all.sketch is a sketch file, which keeps no fields such as 'n'"* ]]
+    [[ $output == *"all.sketch keeps no field 'n'"* ]]
 }
 
 @test "track follows the versions of one document" {
@@ -267,7 +293,7 @@ for line in sys.stdin:
     neardup track -q --recipe manku-2007 signed.sketch >sketches
     cmp docs sketches
     run -2 neardup track --series url all.sketch
-    [[ $output == *"keeps no fields such as 'url'"* ]]
+    [[ $output == *"all.sketch keeps no field 'url'"* ]]
 }
 
 @test "fingerprints come from sketch files" {

@@ -4,8 +4,8 @@
     ways.py NEARDUP [--plain OTHER] [--seed N] [--documents N] [RECIPE…]
 
 The plain run is `dedup` over documents, by NEARDUP or by another binary.  The ways: bounded memory, sketch files in
-place of documents, parts, known sketches, a checkpoint (made, read again, in bounded memory), survivors appended in
-one day and in three, and pairs and filter over sketch files.  Manifest, clusters and survivors must be the same
+place of documents, parts, known sketches, a checkpoint (made, read again, in bounded memory), documents appended in
+one day and in three, and pairs and filter over sketch files; with options that are drawn for each recipe.  Manifest, clusters and survivors must be the same
 bytes but for places of records and for how a removal was verified.  Exit status 1: they differ; each is named.
 """
 import argparse
@@ -17,6 +17,21 @@ import sys
 import tempfile
 
 CUTS = (0, 0.4, 0.66, 1)  # of the days
+WITH = (
+    [],
+    ["--within", "lang"],
+    ["--never", "lang=b"],
+    ["--prefer", "lang=b,c"],
+    ["--keep", "last"],
+    ["--keep", "max:size"],
+    ["--keep", "longest"],
+    ["--set", "cluster=components"],
+    ["--set", "cluster=complete"],
+    ["--set", "cluster=components", "--within", "lang", "--keep", "min:size"],
+    ["--set", "cluster=complete", "--never", "lang=a", "--prefer", "lang=c"],
+    ["--set", "max_checks=3"],
+)
+RECORD = ["--record-field", "lang", "--record-field", "size", "--record-length"]
 
 
 # Documents: pages with headings, links, emphasis and fields, most of them edited copies of earlier ones.
@@ -62,7 +77,10 @@ def corpus(rng, n):
     for i in range(n):
         page = edited(rng, rng.choice(pages)) if pages and rng.random() < 0.55 else fresh(rng)
         pages.append(page)
-        records.append({"id": i, "text": written(page), "title": page["title"], "headline": page["title"]})
+        record = {"id": i, "text": written(page), "title": page["title"], "headline": page["title"]}
+        if rng.random() < 0.9:
+            record |= {"lang": rng.choice("abc"), "size": rng.randrange(50)}
+        records.append(record)
     return [json.dumps(record) + "\n" for record in records]
 
 
@@ -138,21 +156,26 @@ def dedup(runs, way, options, inputs, output, plain):
         runs.expect(way, runs.read(output) == plain["survivors"], "in survivors")
 
 
-def append(runs, way, options, lines, days, plain):
-    """Give the documents in some days, each against the survivors of those before."""
+def append(runs, way, options, lines, days):
+    """Give the documents in some days, each against what was added before.
+
+    What survives of a day is what a run over all documents so far keeps of it.
+    """
     seen = f"{way}.sketch"
-    survivors = ""
     for day in range(len(days) - 1):
-        part = lines[int(days[day] * len(lines)):int(days[day + 1] * len(lines))]
-        runs.write("day.jsonl", part)
+        first, end = (int(days[at] * len(lines)) for at in (day, day + 1))
+        runs.write("day.jsonl", lines[first:end])
+        runs.write("so far.jsonl", lines[:end])
         done = runs.run("dedup", "-q", *options, "--text-format", "html", "day.jsonl", "--against", seen, "--append",
                         "-o", "new.jsonl")
         if done.returncode != 0:
             runs.failures.append(f"{way}: {done.stderr.strip()}")
             return
-        survivors += runs.read("new.jsonl")
+        runs.must("dedup", "-q", *options, "--text-format", "html", "so far.jsonl", "-o", "kept.jsonl")
+        kept = set(runs.read("kept.jsonl").splitlines())
+        wanted = [line for line in lines[first:end] if line.rstrip("\n") in kept]
+        runs.expect(way, runs.read("new.jsonl").splitlines(keepends=True) == wanted, f"in survivors of day {day + 1}")
     os.remove(runs.path(seen))
-    runs.expect(way, survivors == plain["survivors"], "in survivors")
 
 
 def compare_commands(runs, options):
@@ -167,33 +190,50 @@ def compare_commands(runs, options):
     runs.expect("filter by sketches", runs.read("a.jsonl") == runs.read("b.jsonl"))
 
 
-def check(runs, recipe, lines):
-    html = ["--text-format", "html"]
-    runs.write("all.jsonl", lines)
-    runs.write("prototypes.jsonl", lines[: len(lines) // 3])
-    options = ["--recipe", recipe, *table_options(runs, recipe, runs.plain)]
-    runs.must("dedup", "-q", *options, *html, "all.jsonl", "-o", "plain.jsonl", "--manifest", "plain.m", "--clusters",
+def sketch_all(runs, options):
+    """Write the records of all documents, whole and in parts, whatever the later runs ask for."""
+    documents = ["--text-format", "html", "all.jsonl"]
+    runs.must("sketch", "-q", *options, *RECORD, *documents, "-o", "all.sketch")
+    for i in (1, 2, 3):
+        runs.must("sketch", "-q", *options, *RECORD, "--part", f"{i}/3", *documents, "-o", f"part{i}.sketch")
+
+
+def check_with(runs, given, options, asked, lines):
+    """Compare the ways of running of one recipe and these options; return how many documents go."""
+    documents = ["--text-format", "html", "all.jsonl"]
+    runs.must("dedup", "-q", *given, *asked, *documents, "-o", "plain.jsonl", "--manifest", "plain.m", "--clusters",
               "plain.c", program=runs.plain)
     plain = {"manifest": runs.read("plain.m"), "clusters": runs.read("plain.c"), "survivors": runs.read("plain.jsonl")}
-    options = ["--recipe", recipe, *table_options(runs, recipe, runs.program)]
-    documents = [*html, "all.jsonl"]
+    options = [*options, *asked]
+    checkpoint = [*options, "--checkpoint", f"checkpoint{''.join(asked)}"]
     dedup(runs, "documents", options, documents, "got.jsonl", plain)
     dedup(runs, "memory", [*options, "--memory", "64M"], documents, "got.jsonl", plain)
-    runs.must("sketch", "-q", *options, *documents, "-o", "all.sketch")
     dedup(runs, "sketches", options, ["all.sketch"], "got.sketch", plain)
-    parts = [f"part{i}.sketch" for i in (1, 2, 3)]
-    for i, part in enumerate(parts):
-        runs.must("sketch", "-q", *options, "--part", f"{i + 1}/3", *documents, "-o", part)
-    dedup(runs, "parts", options, parts, "got.sketch", plain)
-    dedup(runs, "known", [*options, "--known-sketches", parts[1]], documents, "got.jsonl", plain)
-    checkpoint = [*options, "--checkpoint", f"{recipe}.checkpoint"]
+    dedup(runs, "sketches, memory", [*options, "--memory", "64M"], ["all.sketch"], "got.sketch", plain)
+    dedup(runs, "parts", options, ["part1.sketch", "part2.sketch", "part3.sketch"], "got.sketch", plain)
+    dedup(runs, "known", [*options, "--known-sketches", "part2.sketch"], documents, "got.jsonl", plain)
     dedup(runs, "checkpoint", checkpoint, documents, "got.jsonl", plain)
     dedup(runs, "checkpoint again", checkpoint, documents, "got.jsonl", plain)
     dedup(runs, "checkpoint, memory", [*checkpoint, "--memory", "64M"], documents, "got.jsonl", plain)
-    append(runs, "one day", options, lines, (0, 1), plain)
-    append(runs, "three days", options, lines, CUTS, plain)
-    compare_commands(runs, options)
+    append(runs, "one day", options, lines, (0, 1))
+    if "--keep" not in asked and "--prefer" not in asked:
+        append(runs, "three days", options, lines, CUTS)
     return len(removals(plain["manifest"]))
+
+
+def check(runs, recipe, lines, options_checked):
+    runs.write("all.jsonl", lines)
+    runs.write("prototypes.jsonl", lines[: len(lines) // 3])
+    given = ["--recipe", recipe, *table_options(runs, recipe, runs.plain)]
+    options = ["--recipe", recipe, *table_options(runs, recipe, runs.program)]
+    sketch_all(runs, options)
+    compare_commands(runs, options)
+    n_removed = 0
+    for asked in options_checked:
+        before = len(runs.failures)
+        n_removed += check_with(runs, given, options, asked, lines)
+        runs.failures[before:] = [f"{' '.join(asked)}: {failure}" for failure in runs.failures[before:]]
+    return n_removed
 
 
 def main():
@@ -202,6 +242,7 @@ def main():
     parser.add_argument("--plain")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--documents", type=int, default=120)
+    parser.add_argument("--all", action="store_true", help="with every set of options, not one that is drawn")
     parser.add_argument("recipes", nargs="*")
     given = parser.parse_args()
     program = os.path.abspath(given.program)
@@ -210,9 +251,10 @@ def main():
     n_failed = n_removed = 0
     for recipe in given.recipes or [line.split()[0] for line in listed.splitlines() if line.strip()]:
         rng = random.Random(given.seed)
+        chosen = WITH if given.all else [WITH[random.Random(f"{recipe} {given.seed}").randrange(len(WITH))]]
         with tempfile.TemporaryDirectory() as folder:
             runs = Runs(program, plain, folder)
-            n_removed += check(runs, recipe, corpus(rng, given.documents))
+            n_removed += check(runs, recipe, corpus(rng, given.documents), chosen)
         for failure in runs.failures:
             print(f"{recipe} (--seed {given.seed}): {failure}")
         n_failed += len(runs.failures) > 0

@@ -51,6 +51,8 @@ static const struct {
     {"pin-threads", "yes", "no", "on"},
     {"predicted", "plan.json", NULL, ""},
     {"prefer", "lang=en,de", NULL, "=en"},
+    {"record-field", "lang", NULL, ""},
+    {"record-length", "yes", "no", ""},
     {"removed", "r.jsonl", NULL, ""},
     {"sketches", "yes", "no", "on"},
     {"strict", "yes", "no", "YES"},
