@@ -8,7 +8,9 @@
  *
  * Nearly all rows end at the filter, which is small enough for the processor's caches.
  * A document has a key for each band or block, as in the index, and one by which equal documents
- * meet: documents of the same bytes have the same tokens, and so the same identity.
+ * meet: documents of the same bytes have the same tokens, and so the same identity.  Where a rule on
+ * signatures decides, keys are those of its look-ups: all that share one meet, but for a single
+ * distance of bits, which is compared.
  *
  * Documents that share a key and could not match do not meet, unless the key may be full: then it
  * depends on all of them who is listed there.  So those that pass by are counted for each key of the
@@ -83,6 +85,27 @@ void nd_met_set_free(struct nd_met_set *met)
 }
 
 /* ---- Keys ---- */
+
+/*
+ * Add the keys of its signatures to those that a row has: false: out of memory.  Rows that share one
+ * are compared where the rule is one distance of bits; else they meet, as documents that are equal do.
+ */
+static bool signature_keys(const struct nd_met_set *met, const struct nd_sketch_row *from,
+                           struct nd_key_list *keys)
+{
+    const struct nd_matching *m = met->plan.plan.matching;
+    const struct nd_signature_row row = {from->signature, 0, from->length};
+    const uint64_t is_enough = met->plan.kind != ND_ROW_FINGERPRINT;
+
+    if (!nd_signature_index_shared_keys(m->shape, m->lookup, m->n_lookups, &row, keys) ||
+        !ND_RESERVE(keys->items, &keys->capacity, keys->count + 1))
+        return false;
+    for (size_t i = 0; i < keys->count; i++)
+        keys->items[i] = (keys->items[i] & ~UINT64_C(1)) | is_enough;
+    if (!m->ignores_text)
+        keys->items[keys->count++] = nd_filter_key_of_identity(from->identity);
+    return true;
+}
 
 static size_t keys_of(const struct nd_met_set *met, const struct nd_sketch_row *from,
                       uint64_t key[KEYS_MAX])
@@ -177,13 +200,10 @@ struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, uint64_t docum
         return NULL;
     }
     status = nd_row_plan_init(&met->plan, recipe, &key, err);
-    /* Blocks of a fingerprint need the signature of the row. */
-    if (status == ND_OK && met->plan.kind == ND_ROW_FINGERPRINT) {
-        key = "match";
-        status = ND_EUNSUPPORTED;
-    }
+    if (met->plan.plan.matching)
+        status = ND_OK; /* any rule gives keys */
     if (status == ND_OK) {
-        met->compares = met->plan.kind != ND_ROW_NOTHING;
+        met->compares = met->plan.kind != ND_ROW_NOTHING || met->plan.plan.matching;
         if (make_room(met, documents))
             return met;
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -197,15 +217,19 @@ struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, uint64_t docum
 /* What of a row is compared. */
 static const void *body_of(const struct nd_met_set *met, const struct nd_sketch_row *row)
 {
+    static const uint64_t rejected[8];
+
+    if (met->plan.kind == ND_ROW_FINGERPRINT) {
+        const uint64_t *word = nd_sketch_row_words(row, met->plan.signature);
+
+        return word ? word : rejected;
+    }
     return met->plan.kind == ND_ROW_LOW_BYTES ? (const void *)row->low : &row->simhash;
 }
 
-enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row *row,
-                              struct nd_error *err)
+static enum nd_status add(struct nd_met_set *met, const struct nd_sketch_row *row,
+                          const uint64_t *key, size_t n_keys, struct nd_error *err)
 {
-    uint64_t key[KEYS_MAX];
-    size_t n_keys = keys_of(met, row, key);
-
     if (!reserve(met, n_keys))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (size_t i = 0; i < n_keys; i++) {
@@ -216,6 +240,21 @@ enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row
         memcpy(met->body + met->n * met->plan.words, body_of(met, row), met->plan.words * 8);
     met->n_shingles[met->n++] = row->n_shingles;
     return ND_OK;
+}
+
+enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row *row,
+                              struct nd_error *err)
+{
+    struct nd_key_list list = {0};
+    uint64_t key[KEYS_MAX];
+    enum nd_status status;
+
+    if (!met->plan.plan.matching)
+        return add(met, row, key, keys_of(met, row, key), err);
+    status = signature_keys(met, row, &list) ? add(met, row, list.items, list.count, err)
+                                             : nd_fail(err, ND_ENOMEM, "out of memory");
+    nd_key_list_release(&list);
+    return status;
 }
 
 /* What is far from the caches is fetched while others are linked. */
@@ -258,6 +297,14 @@ static unsigned distance_to(const struct nd_met_set *met, size_t document,
 {
     const uint64_t *body = met->body + document * met->plan.words;
 
+    if (met->plan.kind == ND_ROW_FINGERPRINT) {
+        const uint64_t *word = body_of(met, row);
+        unsigned n = 0;
+
+        for (size_t i = 0; i < met->plan.words; i++)
+            n += nd_count_ones((body[i] ^ word[i]) & met->plan.mask[i]);
+        return n;
+    }
     return met->plan.kind == ND_ROW_LOW_BYTES
                ? ND_MINHASH_COUNT -
                      nd_low_bytes_equal((const uint8_t *)(const void *)body, row->low)
@@ -317,6 +364,21 @@ static const struct nd_key_filter *filter_of(const struct nd_met_set *met, bool 
     return is_fresh ? &met->fresh : &met->all;
 }
 
+/* As nd_met_set_has, of a recipe by a rule on signatures. */
+static bool has_signed(const struct nd_met_set *met, const struct nd_sketch_row *row, bool is_fresh)
+{
+    const struct nd_key_filter *filter = filter_of(met, is_fresh);
+    struct nd_key_list list = {0};
+    bool has =
+        !signature_keys(met, row, &list); /* without memory it is taken, which does no harm */
+
+    for (size_t i = 0; !has && i < list.count; i++)
+        has = nd_key_filter_has(filter, list.items[i]) &&
+              meets_by(met, row, list.items[i], is_fresh ? met->first_fresh : 0);
+    nd_key_list_release(&list);
+    return has;
+}
+
 bool nd_met_set_has(const struct nd_met_set *met, const struct nd_sketch_row *row, bool is_fresh)
 {
     const struct nd_key_filter *filter = filter_of(met, is_fresh);
@@ -325,6 +387,8 @@ bool nd_met_set_has(const struct nd_met_set *met, const struct nd_sketch_row *ro
 
     if (!met->n_linked || !filter->word)
         return false;
+    if (met->plan.plan.matching)
+        return has_signed(met, row, is_fresh);
     n_keys = keys_of(met, row, key);
     for (size_t i = 0; i < n_keys; i++)
         hit[n_hits] = key[i], n_hits += nd_key_filter_has(filter, key[i]);
@@ -365,7 +429,7 @@ void nd_met_set_tally(const struct nd_met_set *met, const struct nd_sketch_row *
                       struct nd_met_tally *tally)
 {
     uint64_t key[KEYS_MAX];
-    size_t n = keys_of(met, row, key);
+    size_t n = met->plan.plan.matching ? 0 : keys_of(met, row, key);
 
     for (size_t i = 0; i < n; i++)
         tally_key(tally, key[i]);
@@ -404,6 +468,8 @@ bool nd_met_set_find_crowded(struct nd_met_set *met)
 {
     bool has_found = false;
 
+    if (met->plan.plan.matching) /* keys of signatures list every document */
+        return false;
     for (uint32_t i = 0; i < met->n_linked; i++) {
         uint64_t key = met->entry[i].key, n = 0;
 

@@ -137,12 +137,45 @@ static size_t longer_prefix(size_t n, size_t need, size_t more)
     return least && least + more < n ? least + more : least ? n : 0;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
 /* How many of n values a match shares at least. */
 static size_t need_of(const struct nd_signature_lookup *lookup, size_t n)
 {
     uint64_t need = ((uint64_t)n * lookup->share.p + lookup->share.q - 1) / lookup->share.q;
 
     return need > lookup->least ? (size_t)need : lookup->least;
+}
+
+/*
+ * Where the lesser set alone must share much, the greater one may share any: both give the keys that a
+ * match must share in any case, among which are those of the lesser one.
+ */
+bool nd_signature_index_shared_keys(const struct nd_signature_shape *shape,
+                                    const struct nd_signature_lookup *lookup, unsigned n_lookups,
+                                    const struct nd_signature_row *row, struct nd_key_list *out)
+{
+    size_t from = 0, kept = 0;
+
+    if (!nd_signature_index_row_keys(shape, lookup, n_lookups, row, out))
+        return false;
+    for (unsigned i = 0; i < n_lookups; from = out->end[i++]) {
+        size_t n = out->end[i] - from, take = n;
+
+        if (lookup[i].way == ND_LOOKUP_VALUES) {
+            take = prefix(n, lookup[i].of_lesser ? lookup[i].least : need_of(&lookup[i], n));
+            qsort(out->items + from, n, sizeof *out->items, ascending);
+        }
+        memmove(out->items + kept, out->items + from, take * sizeof *out->items);
+        kept += take;
+    }
+    out->count = kept;
+    return true;
 }
 
 static uint64_t whole_key(uint64_t key)

@@ -104,6 +104,15 @@ bool nd_signature_index_row_keys(const struct nd_signature_shape *shape,
                                  const struct nd_signature_row *row, struct nd_key_list *out);
 
 /*
+ * Keys of which two rows that match share at least one, whatever an index has counted: of a set of
+ * values those that are first in the order of the keys, as many as must be (prefix filtering).
+ * Replaces what the list held.  False: out of memory.
+ */
+bool nd_signature_index_shared_keys(const struct nd_signature_shape *shape,
+                                    const struct nd_signature_lookup *lookup, unsigned n_lookups,
+                                    const struct nd_signature_row *row, struct nd_key_list *out);
+
+/*
  * The listed documents that share a table key (up to chance) with these keys: each once, in no
  * order. A superset of those that match.  Replaces what the list held.  False: out of memory.
  */
