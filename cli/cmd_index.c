@@ -6,6 +6,7 @@
  * turns documents into fingerprints by the recipe of the index.
  */
 #define _GNU_SOURCE
+#include "cmd_index_records.h"
 #include "documents.h"
 #include "file_list.h"
 #include "id_list.h"
@@ -196,6 +197,8 @@ static int index_build(struct settings *s, const char *const *path, size_t n)
             say("'%s' is an input and would be overwritten: choose another output", h->output);
             return 2;
         }
+    if (index_becomes_records(s))
+        return records_build(s, path, n);
     return h->run_memory ? build_bounded(s, path, n) : build(s, path, n);
 }
 
@@ -211,6 +214,8 @@ static int index_add(struct settings *s, const char *const *path, size_t n)
     size_t n_more = n > 1 ? n - 1 : 1;
     int status = 2;
 
+    if (index_is_of_records(index))
+        return records_add(s, index, more, n_more);
     if (nd_hamming_file_peek(index, &shape, &recipe, &err) != ND_OK)
         return failed(&err);
     h.bits = shape.bits;
@@ -238,6 +243,8 @@ static int index_merge(struct settings *s, const char *const *path, size_t n)
     struct nd_hamming_shape shape;
     struct nd_error err;
 
+    if (index_is_of_records(path[0]))
+        return records_merge(s, path, n);
     if (n > 1 && !h->output) {
         say("index merge needs --output FILE for more than one index");
         return 2;
@@ -278,6 +285,8 @@ static int index_remove(struct settings *s, const char *const *path, size_t n)
     int status = 2;
 
     (void)s;
+    if (index_is_of_records(path[0]))
+        return records_remove(path[0], n > 1 ? path[1] : "-");
     if (id_list_read(&list, n > 1 ? path[1] : "-"))
         status = nd_hamming_file_remove(path[0], (const char *const *)list.id, list.n, NULL,
                                         &err) == ND_OK
@@ -292,8 +301,9 @@ static int index_verify(struct settings *s, const char *const *path, size_t n)
     struct nd_hamming_file *file;
     struct nd_error err;
 
-    (void)s;
     (void)n;
+    if (index_is_of_records(path[0]))
+        return cmd_sketch_file(s, "verify");
     if (nd_hamming_file_open(&file, path[0], &err) != ND_OK)
         return failed(&err);
     if (nd_hamming_file_check(file, &err) != ND_OK) {
@@ -348,6 +358,8 @@ static int index_info(struct settings *s, const char *const *path, size_t n)
     struct results to;
     struct nd_error err;
 
+    if (index_is_of_records(path[0]))
+        return cmd_sketch_file(s, "info");
     if (!results_open(&to, s->hamming.output, path, n))
         return 2;
     if (nd_hamming_file_open(&file, path[0], &err) != ND_OK)
@@ -544,6 +556,8 @@ static int index_query(struct settings *s, const char *const *path, size_t n)
     struct nd_error err;
     int status;
 
+    if (index_is_of_records(inputs[0]))
+        return records_query(s, inputs[0], inputs[1]);
     if (!results_open(&to, s->hamming.output, inputs, 2))
         return 2;
     if (nd_hamming_file_open(&file, inputs[0], &err) != ND_OK)

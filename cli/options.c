@@ -447,10 +447,17 @@ const struct option option_table[] = {
      "keep the value of FIELD in the records of the sketch file, so that runs which read it can "
      "name "
      "FIELD in --within, --never, --prefer or --keep; may be repeated, up to 8 times",
-     FOR_SKETCH | FOR_DEDUP, RUN, .parts = "documents"},
+     FOR_SKETCH, RUN, .parts = "documents"},
+    {NULL, "record-field", 0, "FIELD",
+     "with --append, keep the value of FIELD in the records of a file that is made; may be "
+     "repeated",
+     FOR_DEDUP, RUN},
     {NULL, "record-length", 0, NULL,
-     "keep the lengths of texts in the records, for --keep longest and shortest",
-     FOR_SKETCH | FOR_DEDUP, RUN, .parts = "documents"},
+     "keep the lengths of texts in the records, for --keep longest and shortest", FOR_SKETCH, RUN,
+     .parts = "documents"},
+    {NULL, "record-length", 0, NULL,
+     "with --append, keep the lengths of texts in the records of a file that is made", FOR_DEDUP,
+     RUN},
     {NULL, "no-shingles", 0, NULL,
      "keep no shingles in the sketch file: it is much smaller, and pairs found with it are "
      "estimates",
@@ -578,6 +585,10 @@ const struct option option_table[] = {
      "accept lines with fewer or more digits than the first; otherwise such a line is an error, "
      "because a list that was cut off ends in such a line",
      FOR_HAMMING, FLAG(hamming.any_digits), .parts = READING},
+    {NULL, "records", 0, NULL,
+     "make the index of the records of documents, in which all that the recipe compares is looked "
+     "up, also where one fingerprint would do",
+     FOR_INDEX, FLAG(hamming.records), .parts = "build"},
     {NULL, "fingerprints", 0, NULL,
      "the files hold fingerprints, although the index holds documents", FOR_INDEX,
      FLAG(hamming.fingerprints), .parts = "add query"},

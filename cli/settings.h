@@ -27,6 +27,7 @@ struct hamming_settings {
     uint64_t run_memory;    /* --memory; 0: not given */
     const char *output, *calibration, *svg;
     bool raw, any_digits, fingerprints, merge, calibrate, has_bits, has_distance;
+    bool records; /* the index is to be one of records */
 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

@@ -94,6 +94,25 @@ ND_API enum nd_status nd_sketch_file_dump(const struct nd_sketch_file *file, int
 ND_API enum nd_status nd_sketch_file_verify(const struct nd_sketch_file *file,
                                             struct nd_error *err);
 
+/* ---- Indexes of records -----------------------------------------------------------------------
+ */
+
+/*
+ * Add all documents to the last sketch file of options->against, which is made if it does not exist;
+ * options->append is set.  All are added or none.
+ */
+ND_API enum nd_status nd_run_index_add(const struct nd_run_options *options,
+                                       const struct nd_run_events *events,
+                                       struct nd_run_summary *summary, struct nd_error *err);
+/*
+ * List every pair of a document and one of the sketch files of options->against that are equal or
+ * near, as nd_run_pairs does, the one of the files first.  Of more than max_checks that are candidates
+ * of one another some may be missed.
+ */
+ND_API enum nd_status nd_run_index_query(const struct nd_run_options *options, int json,
+                                         const struct nd_run_events *events,
+                                         struct nd_run_summary *summary, struct nd_error *err);
+
 /* Which sketch files become one.  Starts from zeroes. */
 struct nd_sketch_merge {
     const char *const *paths;
@@ -102,6 +121,8 @@ struct nd_sketch_merge {
     const char *output;
     /* 1: only documents with these ids; one without an id is called by its place, file:line. */
     int chooses;
+    /* 1: all documents but those; the output may then replace the only file. */
+    int leaves_out;
     const struct nd_view *ids;
     size_t n_ids;
 };

@@ -277,6 +277,16 @@ enum nd_status nd_against_take(struct nd_against *a, const struct nd_reading_bat
     return status;
 }
 
+enum nd_status nd_against_end_reading(struct nd_against *a, const struct nd_reading *reading,
+                                      struct nd_error *err)
+{
+    nd_sketch_packer_free(a->packer);
+    a->packer = NULL;
+    a->reading = reading;
+    a->kept = calloc(a->n_records / 64 + 1, sizeof *a->kept);
+    return a->kept ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
 enum nd_status nd_against_search(struct nd_against *a, const struct nd_reading *reading,
                                  struct nd_error *err)
 {
@@ -287,14 +297,10 @@ enum nd_status nd_against_search(struct nd_against *a, const struct nd_reading *
                                     .n_files = a->n_seen,
                                     .takes_all = a->short_texts != NULL,
                                     .memory_bytes = a->part.budget->engine_bytes / 2};
-    enum nd_status status;
+    enum nd_status status = nd_against_end_reading(a, reading, err);
 
-    nd_sketch_packer_free(a->packer);
-    a->packer = NULL;
-    a->reading = reading;
-    a->kept = calloc(a->n_records / 64 + 1, sizeof *a->kept);
-    if (!a->kept)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status != ND_OK)
+        return status;
     status = nd_seen_rows_find(&search, &a->old, err);
     a->part.summary->seen_met = a->old.n;
     a->part.summary->spilled_bytes = nd_fresh_rows_spilled(a->fresh);

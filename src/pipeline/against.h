@@ -61,7 +61,9 @@ const struct nd_first_line_seen *nd_against_files(const struct nd_against *again
 enum nd_status nd_against_take(struct nd_against *against, const struct nd_reading_batch *batch,
                                struct nd_error *err);
 
-/* All has been read, from the sources of the reading. */
+/* All has been read, from the sources of the reading; and, to go on, find what matters to it. */
+enum nd_status nd_against_end_reading(struct nd_against *against, const struct nd_reading *reading,
+                                      struct nd_error *err);
 enum nd_status nd_against_search(struct nd_against *against, const struct nd_reading *reading,
                                  struct nd_error *err);
 
@@ -78,7 +80,7 @@ enum nd_status nd_against_load(struct nd_against *against, uint64_t from,
 enum nd_status nd_against_shingles(struct nd_against *against, uint64_t document, unsigned worker,
                                    const uint64_t **shingle, size_t *n, struct nd_error *err);
 
-/* What the outputs call an old document that matters.  The name's bytes are in *room. */
+/* What the outputs call a document of the engine.  The name's bytes are in *room. */
 enum nd_status nd_against_party(struct nd_against *against, uint64_t document, struct nd_json *room,
                                 struct nd_party *party, struct nd_error *err);
 

@@ -125,8 +125,14 @@ enum nd_status nd_against_party(struct nd_against *a, uint64_t document, struct 
 
     if (status != ND_OK)
         return status;
-    source = nd_sketch_file_source(a->file[a->old.item[document].file], row.source);
-    party->at = (struct nd_at){source->path, source->entry, row.line};
+    if (document >= a->old.n) {
+        const struct nd_source *of_run = nd_reading_source(a->reading, row.source);
+
+        party->at = (struct nd_at){of_run->path, of_run->entry, row.line};
+    } else {
+        source = nd_sketch_file_source(a->file[a->old.item[document].file], row.source);
+        party->at = (struct nd_at){source->path, source->entry, row.line};
+    }
     name = nd_name_at(row.id, row.id_kind, &party->at, room);
     if (name.text.data != room->text.data) {
         room->text.len = 0;

@@ -632,7 +632,7 @@ static enum nd_status open_known(struct nd_run *run, struct nd_error *err)
 }
 
 /* Last of all: a run that ends before has published everything but this, and can be run again. */
-static enum nd_status append_survivors(struct nd_run *run, struct nd_error *err)
+enum nd_status nd_run_append(struct nd_run *run, struct nd_error *err)
 {
     enum nd_status status = nd_against_append(run->against, err);
 
@@ -655,7 +655,7 @@ static enum nd_status read_forecast(struct nd_run *run, struct nd_error *err)
     return status;
 }
 
-static enum nd_status open_against(struct nd_run *run, struct nd_error *err)
+enum nd_status nd_run_open_against(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_against_parts parts = {.options = run->options,
                                            .recipe = run->recipe,
@@ -739,7 +739,7 @@ static enum nd_status open_beside_inputs(struct nd_run *run, struct nd_error *er
     if (status == ND_OK)
         status = nd_outputs_open(&run->outputs, err);
     if (status == ND_OK)
-        status = open_against(run, err);
+        status = nd_run_open_against(run, err);
     return status == ND_OK ? open_known(run, err) : status;
 }
 
@@ -791,7 +791,7 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
     if (status == ND_OK)
         status = nd_run_finish(&run, NULL, err);
     if (status == ND_OK && run.against)
-        status = append_survivors(&run, err);
+        status = nd_run_append(&run, err);
     nd_run_end(&run);
     return nd_run_status(status, err);
 }

@@ -110,6 +110,10 @@ enum nd_status nd_run_conclude(struct nd_run *run, struct nd_error *err);
 
 /* Where the inputs are sketch files, open them, check that the run can do without texts, and take what
  * made the sketches into run->recipe (sketch_run.c). */
+/* Open the files of `against`, where options name some; and, once all is published, add to the last one
+ * what the run keeps. */
+enum nd_status nd_run_open_against(struct nd_run *run, struct nd_error *err);
+enum nd_status nd_run_append(struct nd_run *run, struct nd_error *err);
 /* Whether some documents come with their texts. */
 bool nd_run_reads_texts(const struct nd_run *run);
 enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err);

@@ -156,6 +156,7 @@ struct merge {
     bool *is_found;
     struct nd_sketch_file **file;
     struct nd_sketch_writer *writer;
+    struct nd_sketch_appender *lock; /* of the file that the output replaces, or NULL */
     struct nd_packed_row packed;
     struct nd_json scratch;
     uint64_t documents;
@@ -202,7 +203,7 @@ static bool is_wanted(struct merge *m, const struct nd_sketch_row *row,
     found = bsearch(&name.text, m->id, m->params->n_ids, sizeof *m->id, by_bytes);
     if (found)
         m->is_found[found - m->id] = true;
-    return found != NULL;
+    return (found != NULL) != (m->params->leaves_out != 0);
 }
 
 static enum nd_status open_files(struct merge *m, struct nd_error *err)
@@ -331,6 +332,12 @@ static enum nd_status write_merged(struct merge *m, FILE *stream, struct nd_erro
     return status == ND_OK ? nd_sketch_writer_finish(m->writer, err) : status;
 }
 
+/* Whether documents are taken out of a file, which nobody may add to meanwhile. */
+static bool replaces_input(const struct nd_sketch_merge *p)
+{
+    return p->leaves_out && p->n_paths == 1 && strcmp(p->paths[0], p->output) == 0;
+}
+
 static enum nd_status merge_all(struct merge *m, struct nd_error *err)
 {
     const struct nd_sketch_merge *p = m->params;
@@ -339,8 +346,12 @@ static enum nd_status merge_all(struct merge *m, struct nd_error *err)
 
     if (status == ND_OK)
         status = open_files(m, err);
+    if (status == ND_OK && replaces_input(p)) {
+        m->lock = nd_sketch_appender_open(p->output, m->recipe, NULL, err);
+        status = m->lock ? ND_OK : err->status;
+    }
     if (status == ND_OK)
-        status = nd_result_file_open(&out, p->output, p->paths, p->n_paths, err);
+        status = nd_result_file_open(&out, p->output, p->paths, m->lock ? 0 : p->n_paths, err);
     if (status != ND_OK)
         return status;
     status = write_merged(m, nd_result_file_stream(out), err);
@@ -363,6 +374,7 @@ enum nd_status nd_run_sketch_merge(const struct nd_sketch_merge *params, uint64_
     status = merge_all(&m, err);
     for (size_t i = 0; m.file && i < params->n_paths; i++)
         nd_sketch_file_close(m.file[i]);
+    nd_sketch_appender_close(m.lock);
     nd_sketch_writer_free(m.writer);
     nd_packed_row_release(&m.packed);
     nd_json_release(&m.scratch);

@@ -89,6 +89,8 @@ commands() {
     done >pages.jsonl
     printf 'From: a\nDate: b\nMessage-ID: <c>\n\nbuy this now and never work again\n' |
         tee spam.mbox >message
+    echo '{"set":"s","question":"which of the words of this question stand in the other text too"}' >quiz.jsonl
+    echo '{"id":"t","text":"a text of its own that nobody asked about before"}' >train.jsonl
     printf 'ff\n01\n' | tee fingerprints.txt more.txt >queries.txt
     sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^neardup\|^zcat/p}' "$man"/*.1 |
         grep -v '^neardup \(serve\|store\|client\) ' >examples # serve.bats, store.bats, client.bats

@@ -177,7 +177,6 @@ a fingerprint of 64 bits, not 128; see --bits|build --bits 128 rows -o new
 index merge has no option --recipe|merge --recipe manku-2007 index
 index info has no option --text-field|info --text-field body index
 index build has no option --fingerprints|build --fingerprints rows -o new
-no signature of the recipe is a simhash|build --recipe broder-1997 --text-field body docs.jsonl -o new
 allows 29 differing bits, but an index allows at most 16|build --recipe henzinger-2006-combined --text-field body docs.jsonl -o new
 --bits has 128 bits, but the recipe's fingerprints have 64|build --bits 128 --recipe manku-2007 --text-field body docs.jsonl -o new
 signature simhash: idf|build --recipe seshasai-2009 --text-field body docs.jsonl -o new
@@ -190,4 +189,34 @@ END
     neardup index add index lines
     run neardup index query --recipe manku-2007 "${fields[@]}" index docs.jsonl
     [ "$status" -eq 1 ]
+}
+
+@test "other recipes have an index of records, which gives the pairs of old and new documents" {
+    for i in 1 2 3 4 5 6; do
+        printf '{"id":"d%d","text":"the words of text %d are few, but all of them stand in each copy of it number %d"}\n' \
+            "$i" $((i % 3)) $((i % 3))
+    done >docs.jsonl
+    head -n 3 docs.jsonl >old.jsonl
+    tail -n 3 docs.jsonl >new.jsonl
+    for recipe in henzinger-2006-b broder-1997 cops-1995 winnowing-2003; do
+        neardup index build -q --recipe $recipe old.jsonl -o docs.index
+        neardup index verify docs.index
+        neardup index query -q docs.index new.jsonl | sort >found
+        neardup pairs -q --recipe $recipe docs.jsonl | grep -E $'^d[123]\td[456]\t' | sort >wanted
+        diff found wanted
+        [ "$recipe" = cops-1995 ] || [ -s found ]
+    done
+    neardup index build -q --records --recipe default old.jsonl -o docs.index
+    neardup index add -q docs.index new.jsonl
+    neardup index info docs.index | grep -x 'documents: 6'
+    printf 'd1\nd4\n' >ids
+    neardup index remove docs.index ids
+    neardup index info docs.index | grep -x 'documents: 4'
+    [ "$(neardup index query -q docs.index new.jsonl | cut -f 1 | sort | tr '\n' ' ')" = "d2 d3 d5 d6 " ]
+    run -1 neardup index query -q docs.index <<<'{"id":"x","text":"nothing that was there before today"}' --format jsonl
+    run -2 neardup index query --distance 5 docs.index new.jsonl
+    [[ $output == *"--distance applies to fingerprints, and the index is one of records"* ]]
+    run -2 neardup index remove docs.index <<<'nobody'
+    [[ $output == *"nobody"* ]]
+    neardup index info docs.index | grep -x 'documents: 4'
 }

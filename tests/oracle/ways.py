@@ -5,7 +5,7 @@
 
 The plain run is `dedup` over documents, by NEARDUP or by another binary.  The ways: bounded memory, sketch files in
 place of documents, parts, known sketches, a checkpoint (made, read again, in bounded memory), documents appended in
-one day and in three, and pairs and filter over sketch files; with options that are drawn for each recipe.  Manifest, clusters and survivors must be the same
+one day and in three, an index of records, and pairs and filter over sketch files; with options that are drawn for each recipe.  Manifest, clusters and survivors must be the same
 bytes but for places of records and for how a removal was verified.  Exit status 1: they differ; each is named.
 """
 import argparse
@@ -190,6 +190,26 @@ def compare_commands(runs, options):
     runs.expect("filter by sketches", runs.read("a.jsonl") == runs.read("b.jsonl"))
 
 
+def check_index(runs, options, lines):
+    """An index of records, built, added to and cut down, gives the pairs of old and new documents."""
+    html = ["--text-format", "html"]
+    cut = len(lines) // 2
+    for name, part in (("first", lines[:cut // 2]), ("second", lines[cut // 2:cut]), ("rest", lines[cut:])):
+        runs.write(f"{name}.jsonl", part)
+    runs.write("ids", [f"{i}\n" for i in range(0, cut, 5)])
+    runs.must("index", "build", "-q", "--records", *options, *html, "first.jsonl", "-o", "all.index")
+    runs.must("index", "add", "-q", *html, "all.index", "second.jsonl", *options)
+    wanted = [pair for pair in (line.split("\t") for line in runs.read("a.tsv").splitlines())
+              if int(pair[0]) < cut <= int(pair[1])]
+    for removes in (False, True):
+        if removes:
+            runs.must("index", "remove", "all.index", "ids")
+            wanted = [pair for pair in wanted if int(pair[0]) % 5]
+        runs.must("index", "query", "-q", *html, "all.index", "rest.jsonl", "-o", "found.tsv", *options)
+        found = [line.split("\t") for line in runs.read("found.tsv").splitlines()]
+        runs.expect("index of records", sorted(found) == sorted(wanted), "after a removal" if removes else "")
+
+
 def sketch_all(runs, options):
     """Write the records of all documents, whole and in parts, whatever the later runs ask for."""
     documents = ["--text-format", "html", "all.jsonl"]
@@ -228,6 +248,7 @@ def check(runs, recipe, lines, options_checked):
     options = ["--recipe", recipe, *table_options(runs, recipe, runs.program)]
     sketch_all(runs, options)
     compare_commands(runs, options)
+    check_index(runs, options, lines)
     n_removed = 0
     for asked in options_checked:
         before = len(runs.failures)
