@@ -8,13 +8,10 @@
 #include "base/json_out.h"
 #include "evidence/first_line.h"
 #include "evidence/rows.h"
-#include "pipeline/budget.h"
+#include "pipeline/against_given.h"
 #include "pipeline/checkpoint.h"
-#include "pipeline/comparable.h"
 #include "pipeline/quoted.h"
 #include "pipeline/reading.h"
-#include "pipeline/record_fields.h"
-#include "pipeline/sketched_fields.h"
 
 /*
  * The old documents are those of the sketch files that options->against names, in the order of these
@@ -29,18 +26,6 @@
  *   nd_against_append  after everything else is published
  */
 struct nd_against;
-
-/* All of it is borrowed; the counts of old documents go into the summary. */
-struct nd_against_parts {
-    const struct nd_run_options *options;
-    const struct nd_recipe *recipe;
-    struct nd_pool *pool;
-    const struct nd_budget *budget;
-    const struct nd_record_fields *record; /* fields that records of new documents keep */
-    const struct nd_field_set *fields;     /* those of the run */
-    struct nd_comparable *comparable;
-    struct nd_run_summary *summary;
-};
 
 /* ND_EINVAL: an option that cannot be had with old documents, a file of another recipe, or one that
  * is being added to; what nd_sketch_file_open says; ND_ENOMEM. */

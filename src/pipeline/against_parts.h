@@ -9,7 +9,7 @@
 
 #include "base/hash_set.h"
 #include "evidence/first_line.h"
-#include "pipeline/against.h"
+#include "pipeline/against_given.h"
 #include "pipeline/budget.h"
 #include "pipeline/checkpoint.h"
 #include "pipeline/fresh_rows.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/run.h"
+#include "pipeline/options.h"
 
 void nd_record_fields_release(struct nd_record_fields *fields)
 {
@@ -44,17 +44,16 @@ static enum nd_status add_named(struct nd_record_fields *fields, const struct nd
 }
 
 /* What this run asks of documents the next one will ask, too. */
-static enum nd_status add_used(struct nd_record_fields *fields, const struct nd_run *run,
-                               struct nd_error *err)
+static enum nd_status add_used(struct nd_record_fields *fields, const struct nd_run_options *o,
+                               const char *keep, struct nd_error *err)
 {
-    const struct nd_run_options *o = run->options;
     enum nd_status status = add(fields, o->within, err);
 
     for (size_t i = 0; status == ND_OK && i < o->n_never; i++)
         status = add(fields, o->never[i].field, err);
     if (status == ND_OK)
         status = add(fields, o->prefer_field, err);
-    return status == ND_OK ? add(fields, run->keep.field, err) : status;
+    return status == ND_OK ? add(fields, keep, err) : status;
 }
 
 /* The file that is added to has its fields already. */
@@ -77,30 +76,20 @@ static enum nd_status take_those_of(struct nd_record_fields *fields, const char 
     return status;
 }
 
-static enum nd_status choose(struct nd_run *run, struct nd_error *err)
+enum nd_status nd_record_fields_choose(struct nd_record_fields *fields,
+                                       const struct nd_run_options *o, const char *keep,
+                                       bool makes_file, struct nd_error *err)
 {
-    const struct nd_run_options *o = run->options;
     const char *added = o->append && o->n_against ? o->against[o->n_against - 1] : NULL;
     enum nd_status status;
 
-    if ((o->n_record_field || o->record_length) && !added && !run->request->writes_records)
+    if ((o->n_record_field || o->record_length) && !added && !makes_file)
         return nd_fail(err, ND_EINVAL,
                        "%s: no sketch file is made that could keep it: neardup sketch -o FILE.sketch "
                        "makes one, and dedup --append",
                        o->n_record_field ? "record-field" : "record-length");
     if (added && access(added, F_OK) == 0)
-        return take_those_of(&run->record, added, o, err);
-    status = add_named(&run->record, o, err);
-    return status == ND_OK && added ? add_used(&run->record, run, err) : status;
-}
-
-enum nd_status nd_record_fields_choose(struct nd_run *run, struct nd_error *err)
-{
-    enum nd_status status = choose(run, err);
-
-    for (size_t i = 0; status == ND_OK && i < run->record.n; i++)
-        if ((*run->record.name[i] || run->sketches) &&
-            nd_field_set_want(&run->fields, run->record.name[i]) == ND_FIELDS_MAX)
-            status = nd_fail(err, ND_EINVAL, "record-field: too many fields are named");
-    return status;
+        return take_those_of(fields, added, o, err);
+    status = add_named(fields, o, err);
+    return status == ND_OK && added ? add_used(fields, o, keep, err) : status;
 }

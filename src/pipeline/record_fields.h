@@ -14,12 +14,15 @@ struct nd_record_fields {
 };
 void nd_record_fields_release(struct nd_record_fields *fields);
 
-struct nd_run;
+struct nd_run_options;
 /*
- * Choose the fields: those of the file that the run adds to; else those that its options name for
- * records and, where it begins a file to add to, those by which it compares and prefers documents.
- * Ask for them.  ND_EINVAL: there are too many; ND_ENOMEM; what nd_sketch_file_open says.
+ * Choose the fields of the records that a run makes: those of the file that it adds to; else those
+ * that its options name for records and, where it begins a file to add to, those by which it compares
+ * and prefers documents, `keep` among them (NULL: none).  Without `makes_file` options name none.
+ * ND_EINVAL: there are too many; ND_ENOMEM; what nd_sketch_file_open says.
  */
-enum nd_status nd_record_fields_choose(struct nd_run *run, struct nd_error *err);
+enum nd_status nd_record_fields_choose(struct nd_record_fields *fields,
+                                       const struct nd_run_options *options, const char *keep,
+                                       bool makes_file, struct nd_error *err);
 
 #endif

@@ -99,6 +99,21 @@ void nd_run_want_markup(struct nd_input_options *input, const struct nd_method *
     }
 }
 
+/* Choose the fields that records keep, and ask for them.  The lengths of texts are made of these, or
+ * come with sketch files. */
+static enum nd_status want_record_fields(struct nd_run *run, struct nd_error *err)
+{
+    enum nd_status status =
+        nd_record_fields_choose(&run->record, run->options, run->keep.field,
+                                run->request->writes_records, err);
+
+    for (size_t i = 0; status == ND_OK && i < run->record.n; i++)
+        if ((*run->record.name[i] || run->sketches) &&
+            nd_field_set_want(&run->fields, run->record.name[i]) == ND_FIELDS_MAX)
+            status = nd_fail(err, ND_EINVAL, "record-field: too many fields are named");
+    return status;
+}
+
 /* What the options ask of the reader, before it is opened. */
 static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
 {
@@ -119,7 +134,7 @@ static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
         nd_field_set_want(fields, request->heeds_prefer ? options->prefer_field : NULL);
     status = nd_comparable_want(&run->comparable, err);
     run->n_needed_fields = fields->count;
-    return status == ND_OK ? nd_record_fields_choose(run, err) : status;
+    return status == ND_OK ? want_record_fields(run, err) : status;
 }
 
 static enum nd_status watch_fields(struct nd_run *run, struct nd_error *err)
