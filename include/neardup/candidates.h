@@ -35,7 +35,7 @@ struct nd_candidate_rows;
 /*
  * For a recipe, which is copied; its df tables outlive the rows.  NULL: ND_EINVAL, as nd_dedup_new;
  * ND_ENOMEM; ND_EUNSUPPORTED: candidates are not found by bands of minima, the distance of a
- * simhash, or identity alone; the message names the key.
+ * simhash, identity, or a rule on bits and coordinates; the message names the key.
  */
 ND_API struct nd_candidate_rows *nd_candidate_rows_new(const struct nd_recipe *recipe,
                                                        struct nd_error *err);

@@ -48,18 +48,40 @@ static const unsigned char *body_of(const void *row)
 
 /* ---- What a recipe asks for ---- */
 
+/*
+ * Whether a rule finds documents by a known number of keys: of blocks of bits, or of coordinates.
+ * Documents that share one are then taken for candidates.  Sets of values have any number of keys.
+ */
+static bool has_few_keys(const struct nd_matching *m)
+{
+    size_t n = 2; /* of equal documents, and one more */
+
+    for (unsigned i = 0; m && i < m->n_lookups; i++) {
+        const struct nd_signature_lookup *x = &m->lookup[i];
+
+        if (x->way == ND_LOOKUP_VALUES)
+            return false;
+        n += x->way == ND_LOOKUP_BLOCKS ? x->blocks : m->shape[x->signature].words;
+    }
+    return m && n <= ND_CANDIDATE_KEYS_MAX;
+}
+
 static enum nd_status make_parts(struct nd_candidate_rows *rows, const struct nd_recipe *recipe,
                                  struct nd_error *err)
 {
     const char *key = NULL;
     enum nd_status status = nd_row_plan_init(&rows->rows, recipe, &key, err);
 
+    if (status == ND_EUNSUPPORTED && has_few_keys(rows->rows.plan.matching)) {
+        rows->rows.kind = ND_ROW_KEYS;
+        status = ND_OK;
+    }
     if (status != ND_OK && key)
         return nd_fail(err, status,
                        "%s: documents can be looked for on several machines only where candidates "
                        "are found by bands of minima (candidates = minhash, verify = jaccard or "
-                       "none), by the distance of one simhash (candidates = simhash, or match = "
-                       "distance(NAME) <= BITS), or by identity",
+                       "none), by the distance of a simhash (candidates = simhash), by identity, or "
+                       "by a rule on bits and coordinates (match): a set of values has too many keys",
                        key);
     if (status != ND_OK)
         return status;
@@ -102,7 +124,7 @@ int nd_candidate_rows_tell_keys(const struct nd_candidate_rows *rows)
 
 int nd_candidate_rows_match_by_key(const struct nd_candidate_rows *rows)
 {
-    return rows->rows.kind == ND_ROW_NOTHING ||
+    return rows->rows.kind == ND_ROW_NOTHING || rows->rows.kind == ND_ROW_KEYS ||
            (rows->rows.kind == ND_ROW_LOW_BYTES && rows->rows.distance == ND_MINHASH_COUNT &&
             rows->rows.plan.params.verify == ND_VERIFY_NONE);
 }
@@ -125,7 +147,7 @@ static uint64_t key_in(uint64_t key, uint64_t table, uint64_t group, bool is_of_
 static bool needs_equal_key(const struct nd_candidate_rows *rows, const struct nd_item *item)
 {
     return item->read.is_short || rows->rows.kind == ND_ROW_NOTHING ||
-           rows->rows.kind == ND_ROW_FINGERPRINT;
+           rows->rows.kind == ND_ROW_FINGERPRINT || rows->rows.kind == ND_ROW_KEYS;
 }
 
 static size_t add_equal_key(const struct nd_candidate_rows *rows, struct nd_item *item,
@@ -173,9 +195,9 @@ static size_t fill_row(const struct nd_candidate_rows *rows, const struct nd_ite
 
             memcpy(body + i * sizeof bits, &bits, sizeof bits);
         }
-        for (size_t i = 0; i < x->keys.count; i++)
-            keys[n++] = key_in(x->keys.items[i], 0, group, false);
     }
+    for (size_t i = 0; x && i < x->keys.count; i++)
+        keys[n++] = key_in(x->keys.items[i], 0, group, rows->rows.kind == ND_ROW_KEYS);
     return n;
 }
 
@@ -269,7 +291,7 @@ static bool counts_allow(const struct nd_candidate_rows *rows, const void *a, co
 {
     struct nd_index_filter filter;
 
-    if (rows->rows.kind == ND_ROW_FINGERPRINT)
+    if (rows->rows.plan.matching)
         return true;
     filter = nd_plan_filter(&rows->rows.plan, head_of(a)->n_shingles);
     return nd_index_filter_allows(filter, head_of(b)->n_shingles);

@@ -14,6 +14,7 @@ enum nd_row_kind {
     ND_ROW_LOW_BYTES,   /* of the minima */
     ND_ROW_SIMHASH,     /* of the section [sketch] */
     ND_ROW_FINGERPRINT, /* of a section [signature NAME] */
+    ND_ROW_KEYS,        /* the keys of signatures alone: nd_row_plan_init does not choose it */
 };
 
 /* What a recipe asks for.  Never changed once it is made: all threads read it. */

@@ -255,6 +255,10 @@ static void components_decide_as_all_documents_do(void **state)
         {"verify=none", "bands=12", "rows=8", NULL},
         {"manku-2007", NULL},
         {"henzinger-2006-c", NULL},
+        {"henzinger-2006-b", NULL},
+        {"henzinger-2006-combined", "max_checks=3", NULL},
+        {"pugh-henzinger-2003", NULL},
+        {"text-profile", "cluster=components", NULL},
     };
 
     (void)state;
@@ -426,7 +430,7 @@ static void recipes_that_need_all_documents_are_refused(void **state)
         {{"verify=cosine", "bands=20", "rows=5", NULL}, "verify:"},
         {{"broder-1997", NULL}, "match:"},
         {{"cops-1995", NULL}, "match:"},
-        {{"henzinger-2006-combined", NULL}, "match:"},
+        {{"winnowing-2003", NULL}, "match:"},
     };
 
     (void)state;

@@ -73,6 +73,7 @@ CASES = [
     {"cluster": "components", "threshold": 0.6},
     {"method": "simhash", "within": "site", "keep": "max:score"},
     {"recipe": "henzinger-2006-c", "prefer": ("site", ["s3", "s1"])},
+    {"recipe": "henzinger-2006-combined"},
 ]
 MORE_CASES = [
     {},
