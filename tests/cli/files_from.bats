@@ -61,7 +61,7 @@ load common
     head -c 20 /dev/zero >small.jsonl
     run neardup dedup --files-from list -q
     [ "$status" -eq 2 ]
-    [[ ${lines[0]} == "neardup: small.jsonl:1: "* ]]
+    [[ ${lines[0]} == *"the first: small.jsonl:1: "* ]]
     printf 'ff\n' >fp
     printf 'fp\nnone\n' >list
     for command in "index build -o out.ndx" "index pairs" "index stats" "join fp" "join --merge" "df merge -o out.df"; do

@@ -26,7 +26,7 @@ has_sanitizer() {
     for kind in lines parts folds; do
         run bash -c "ulimit -v 400000; '$NEARDUP' sketch -q -j1 $kind.eml"
         [ "$status" -eq 2 ]
-        [[ ${lines[0]} == "neardup: $kind.eml: message has more than "* ]]
+        [[ ${lines[0]} == *"the first: $kind.eml: message has more than "* ]]
     done
 }
 

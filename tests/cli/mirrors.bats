@@ -65,7 +65,7 @@ PY
             echo "{\"url\":\"https://$host.org/$path\",\"text\":\"the same text on every page of them\"}"
         done
     done >pages.jsonl
-    run neardup mirrors pages.jsonl
+    run neardup mirrors --id-field url pages.jsonl
     [ "$status" -eq 0 ]
     [ "${#lines[@]}" -eq 7 ]
     run neardup mirrors pages.jsonl --common 3

@@ -225,7 +225,7 @@ is_refused() {
     [[ $output == *"$asked"*"neardup: replaced small.jsonl: 2 of 5 records are no longer there"* ]]
     head -1 before >p.jsonl
     ANSWER=yes run on_terminal filter -p p.jsonl small.jsonl -o small.jsonl
-    [[ $output == *"2 of 3 records would be gone"*"neardup: replaced small.jsonl: 2 of 3 records are no longer there"* ]]
+    [[ $output == *"2 of 3 records would be gone"*"Replaced"*"  small.jsonl: 2 of 3 records are no longer there"* ]]
 }
 
 @test "the summary counts what every way of running takes out of the inputs that it replaces" {
