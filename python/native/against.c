@@ -5,7 +5,8 @@
  *              (sketch_file.c)
  *     decide   an engine gets the rows of the old files, then those of the temporary one in keep order;
  *              shingles are read again where it compares
- *     append   the survivors' rows go to the last of the old files: all of them or none
+ *     append   the survivors' rows, or of clusters that are no stars all, go to the last of the old
+ *              files: all of them or none
  *
  * So a decision rests on sketches alone, as the command's does, and in memory are the index of all
  * documents and 24 bytes for the place of each.
@@ -577,6 +578,16 @@ static enum nd_status append_row(struct nd_py_against *a, struct nd_sketch_appen
     return status == ND_OK ? nd_sketch_writer_add(writer, packed, err) : status;
 }
 
+/*
+ * With stars a document is compared with survivors alone.  With other kinds of clusters it may belong
+ * to one by a member that was removed, so these are added, too.
+ */
+static bool is_added(const struct nd_py_against *a, const char *kept, size_t row)
+{
+    return a->document_of[row] != NONE &&
+           (kept[row] || a->recipe->dedup.cluster != ND_CLUSTER_STAR);
+}
+
 static enum nd_status append_all(struct nd_py_against *a, struct nd_sketch_appender *appender,
                                  const char *kept, uint64_t *n, struct nd_error *err)
 {
@@ -588,7 +599,7 @@ static enum nd_status append_all(struct nd_py_against *a, struct nd_sketch_appen
     if (number)
         memset(number, 0xFF, sources * sizeof *number);
     for (size_t row = 0; status == ND_OK && row < a->order.n_rows; row++) {
-        if (!kept[row] || a->document_of[row] == NONE)
+        if (!is_added(a, kept, row))
             continue;
         status = append_row(a, appender, a->document_of[row], number, &packed, err);
         ++*n;
@@ -598,8 +609,8 @@ static enum nd_status append_all(struct nd_py_against *a, struct nd_sketch_appen
     return status == ND_OK ? nd_sketch_appender_commit(appender, err) : status;
 }
 
-/* against_append(against, appender, mask): add the rows whose bytes are 1 to the appender's file, all of
- * them or none; how many have a text. */
+/* against_append(against, appender, mask of survivors): add these to the appender's file, and what else
+ * clusters need, all of them or none; how many have a text. */
 static PyObject *against_append(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *appender_capsule;

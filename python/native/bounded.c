@@ -14,6 +14,8 @@
 #include "bounded.h"
 #include "dedup.h"
 
+#include <neardup/size.h>
+
 #include "base/external_sort.h"
 #include "base/handle.h"
 #include "base/spool.h"
@@ -174,6 +176,22 @@ static PyObject *memory_parse(PyObject *module, PyObject *text)
     if (nd_budget_parse(words, &total, &err) != ND_OK)
         return nd_py_raise(module, &err);
     return PyLong_FromUnsignedLongLong(total);
+}
+
+/* size_parse(argument, text): bytes, from 0 on, as options of the command say them. */
+static PyObject *size_parse(PyObject *module, PyObject *args)
+{
+    const char *name, *words;
+    struct nd_error err;
+    uint64_t bytes;
+
+    if (!PyArg_ParseTuple(args, "ss", &name, &words))
+        return NULL;
+    if (nd_size_parse(words, &bytes, NULL) == ND_OK)
+        return PyLong_FromUnsignedLongLong(bytes);
+    (void)nd_fail(&err, ND_EINVAL, "%.40s: '%.100s' is not a number of bytes such as 500M or 2G",
+                  name, words);
+    return nd_py_raise(module, &err);
 }
 
 /*
@@ -784,6 +802,7 @@ ND_PY_READS_FRAME(bounded_add, 1)
 
 PyMethodDef nd_py_bounded_functions[] = {
     {"memory_parse", memory_parse, METH_O, "Bytes of memory."},
+    {"size_parse", size_parse, METH_VARARGS, "Bytes of an argument."},
     {"bounded_new", bounded_new, METH_VARARGS, "Rows that are decided in bounded memory."},
     {"bounded_add", bounded_add_reading, METH_VARARGS, "Add the rows of a frame."},
     {"bounded_decide", bounded_decide, METH_VARARGS, "Decide about all rows."},

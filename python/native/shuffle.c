@@ -351,8 +351,9 @@ static bool note_shared_nodes(uint64_t *sorted, size_t *n, struct nd_buffer *edg
 }
 
 /*
- * The buckets of several documents.  Of equal ones, and of as many as a key lists, there are edges.  A bucket is called by the hash
- * of its documents: that two near copies share half of their bands is said once.
+ * The buckets of several documents.  Of equal ones, and of as many as a key lists, there are edges.
+ * A bucket is called by the hash of its documents: that two near copies share half of their bands is
+ * said once.
  */
 static bool find_buckets(const struct nd_buffer *keys, size_t room, struct nd_buffer *edges,
                          struct nd_buffer *members)

@@ -346,9 +346,35 @@ def test_memory_stays_bounded(here):
             texts = [f"{k * 1000 + i} " * 1000 for i in range(1000)]
             writer.write_table(pyarrow.table({"text": texts}), row_group_size=1000)
     script = (
-        "import sys, neardup; neardup.dedup_files('in.parquet', 'out.parquet', keep=sys.argv[1]); "
+        "import sys, neardup; neardup.dedup_files('in.parquet', 'out.parquet', keep=sys.argv[1], hold='64M'); "
         "print(*(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     )
     for keep in ("first", "longest"):
         done = subprocess.run([sys.executable, "-P", "-c", script, keep], capture_output=True, text=True, check=True)
         assert int(done.stdout) < 400 << 10
+
+
+def test_what_is_held_changes_nothing_and_is_decoded_once(here, records, monkeypatch):
+    write(here / "in.parquet", records, row_group_size=300)
+    groups = pq.ParquetFile("in.parquet").num_row_groups
+    decoded = []
+    plain = pq.ParquetFile.iter_batches
+
+    def count(file, *args, **options):
+        decoded.append(options["row_groups"])
+        return plain(file, *args, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", count)
+    written = set()
+    for hold, times in (("1G", groups), (0, 2 * groups), (None, groups)):
+        decoded.clear()
+        neardup.dedup_files("in.parquet", "out.parquet", removed="gone.parquet", hold=hold)
+        assert len(decoded) == times
+        written.add((here / "out.parquet").read_bytes() + (here / "gone.parquet").read_bytes())
+    decoded.clear()
+    neardup.dedup_files("in.parquet", "out.parquet", removed="gone.parquet", hold="200k")
+    assert groups < len(decoded) < 2 * groups
+    written.add((here / "out.parquet").read_bytes() + (here / "gone.parquet").read_bytes())
+    assert len(written) == 1
+    with pytest.raises(neardup.InvalidError, match="hold"):
+        neardup.dedup_files("in.parquet", "out.parquet", hold="much")

@@ -78,6 +78,9 @@ class Against:
         return _native.against_decide(self.store, file, self._threads, progress)
 
     def append(self, kept: bytes) -> None:
-        """Add the kept rows to the last file, where that was asked for: all of them or none."""
+        """Add the kept rows to the last file, where that was asked for: all of them or none.
+
+        Where clusters are no stars, the other rows are added, too: one may lead to a later row.
+        """
         if self._appender:
             _native.against_append(self.store, self._appender, kept)

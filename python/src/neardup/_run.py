@@ -17,6 +17,7 @@ from ._files import expanded
 from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._recipe import Recipe, Value
+from ._room import Room
 from ._sources import Rows, Source, ahead, find, kind_of, release_unused
 
 Path = str | os.PathLike[str]
@@ -81,6 +82,7 @@ class Run:
         memory: str | int | None = None,
         against: Sequence[str] = (),
         append: bool = False,
+        hold: str | int | None = None,
         progress: Callable[[float, int], object] | None = None,
     ) -> None:
         self._plan = plan
@@ -97,6 +99,7 @@ class Run:
             raise _native.InvalidError("append adds the survivors to the last file of against, and there is none")
         self._against = Against(plan, against, append=append, folder=self._folder, threads=threads) if against else None
         self._is_final_at_once = plan.is_final_at_once and memory is None and not against
+        self._room = Room(0 if hold is None and memory is not None else hold)
         self._progress = progress
         self._sources: list[Source] = []
         self._masks: list[bytearray] = []
@@ -113,6 +116,8 @@ class Run:
             sources, unread = find(path, below)
             self._sources += sources
             others += unread
+        for source in self._sources:
+            source.room = self._room
         if others:
             which = f"left out {len(others)} file{'s' * (len(others) > 1)} that Python does not read"
             self._warn(f"{which} (the first is {others[0]})")
@@ -400,6 +405,7 @@ def dedup_files(
     append: bool = False,
     memory: str | int | None = None,
     threads: int = 0,
+    hold: str | int | None = None,
     progress: Callable[[float, int], object] | None = None,
     nulls: Literal["keep", "drop", "raise"] = "keep",
     manifest: Path | None = None,
@@ -435,13 +441,18 @@ def dedup_files(
         rows are removed, as by ``neardup dedup --against``.  Decisions rest on sketches.  In memory is
         an index of all documents; without `within`, `never` and `memory`.
     append : bool, optional
-        At last add the survivors to the last file of `against`, all of them or none.  It is made if it
-        does not exist, and nobody else can add to it meanwhile.
+        At last add the survivors to the last file of `against`, all of them or none; where `cluster`
+        is not ``"star"`` also the other rows, through which later ones may belong to a cluster.  It is
+        made if it does not exist, and nobody else can add to it meanwhile.
     memory : str or int, optional
         The most memory to use beside Python and its packages, such as ``"2G"``, at least ``"64M"``: what
         does not fit waits in `folder`.  The result is the same.
     threads : int, optional
         As for :func:`dedup`.
+    hold : str or int, optional
+        How much memory row groups of Parquet may take that are decoded for the decisions, until they are
+        copied; others are decoded twice.  The default is an eighth of the memory that is available, and
+        with `memory` ``0``.
     progress : callable, optional
         Called with the part that is done, from 0 to 1, and the number of rows that were read.  An
         exception that it raises stops the work.
@@ -499,6 +510,7 @@ def dedup_files(
         memory=memory,
         against=_paths(against),
         append=append,
+        hold=hold,
         progress=progress,
     )
     paths = [path for some in _paths(source) for path in expanded(some)]

@@ -20,6 +20,7 @@ from ._files import is_address
 from ._frames import Columns, by_slices
 from ._outputs import Output
 from ._packed import COMPRESSIONS, unpacked
+from ._room import Room
 
 # Text of a batch, and records of one that survive and wait to be written.
 _BATCH_BYTES = 4 << 20
@@ -108,6 +109,8 @@ class Source:
         Its name in a folder of outputs.
     records, bytes : int
         What was read, uncompressed.
+    room : Room
+        Memory in which what was decoded for the decisions may wait until it is copied.
     """
 
     format: ClassVar[str]
@@ -120,6 +123,7 @@ class Source:
         self.bytes = 0
         self.compression = "none"
         self.first_line = 1
+        self.room = Room(0)
         self.mark = Mark.of(path)
 
     def has_column(self, name: str) -> bool:
@@ -240,6 +244,10 @@ class Parquet(_Table):
         with self._open() as file:
             return name in file.schema_arrow.names or name in _partition(self.name)
 
+    def __init__(self, path: str, name: str) -> None:
+        super().__init__(path, name)
+        self._held: dict[int, list[Any]] = {}  # of row groups that fit into the room, all columns
+
     def rows(self, columns: Columns) -> Iterator[Rows]:
         pyarrow = _pyarrow(self.path)
         with self._open() as file:
@@ -247,11 +255,31 @@ class Parquet(_Table):
             wanted = self._columns(columns, file.schema_arrow.names)
             try:
                 for group in range(file.num_row_groups):
-                    size = _batch_rows(file.metadata.row_group(group), wanted)
-                    for batch in file.iter_batches(size, row_groups=[group], columns=wanted, use_threads=False):
+                    for batch in self._decoded(file, group, wanted):
                         yield self._frame(columns, batch)
             except (pyarrow.ArrowException, OSError) as error:
                 raise self._failed(error) from None
+
+    def _decoded(self, file: Any, group: int, wanted: list[str]) -> Iterator[Any]:
+        """The columns of a row group that decide; all are decoded where they can wait to be copied."""
+        if file.metadata.row_group(group).total_byte_size > self.room.left:
+            yield from _batches(file, group, wanted)
+            return
+        held: list[Any] | None = []
+        for batch in _batches(file, group, None):
+            if held is not None and self.room.take(batch.nbytes):
+                held.append(batch)
+            elif held is not None:  # it is larger than the file says
+                self.room.give_back(sum(one.nbytes for one in held))
+                held = None
+            yield batch.select(wanted)
+        if held is not None:
+            self._held[group] = held
+
+    def _copied(self, file: Any, group: int) -> Iterator[Any]:
+        """All of a row group, which waits no longer."""
+        held = self._held.pop(group, None)
+        return iter(_batches(file, group, None) if held is None else held)
 
     def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
         pyarrow = _pyarrow(self.path)
@@ -261,9 +289,9 @@ class Parquet(_Table):
             try:
                 for group in range(file.num_row_groups):
                     left = file.metadata.row_group(group).num_rows
-                    size = _batch_rows(file.metadata.row_group(group), None)
                     needed = [w for w in to if bytes(mask[at : at + left]).count(w[1])]
-                    for batch in file.iter_batches(size, row_groups=[group], use_threads=False) if needed else ():
+                    batches = self._copied(file, group)
+                    for batch in batches if needed else ():
                         part = mask[at : at + batch.num_rows]
                         for writer, wanted in needed:
                             writer.add(_filtered(pyarrow, batch, part, wanted))
@@ -276,6 +304,12 @@ class Parquet(_Table):
                 raise self._failed(error) from None
             for writer, _ in to:
                 writer.close()
+
+
+def _batches(file: Any, group: int, columns: list[str] | None) -> Iterator[Any]:
+    """A row group, decoded a few megabytes at a time; columns None: all of them."""
+    size = _batch_rows(file.metadata.row_group(group), columns)
+    yield from file.iter_batches(size, row_groups=[group], columns=columns, use_threads=False)
 
 
 def _batch_rows(group: Any, columns: list[str] | None) -> int:
