@@ -89,8 +89,8 @@ const struct option option_table[] = {
      FLAG(canonical), .parts = "show"},
 
     {"Which document is kept", "keep", 'k', "POLICY",
-     "first, last, longest, shortest, longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD or "
-     "min:FIELD (default: first)",
+     "first, last, longest, shortest, longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD, "
+     "min:FIELD, or none: all of a cluster is removed (default: first)",
      FOR_DEDUP | FOR_PLAN | FOR_COLLAPSE, KEY("keep")},
     {NULL, "against", 0, "FILE",
      "documents of this sketch file come before all others, and are not written: only new ones are "

@@ -157,6 +157,21 @@ void nd_row_removed_for(struct nd_json *out, struct nd_json *scratch,
     nd_json_line(out);
 }
 
+void nd_row_leader(struct nd_json *out, struct nd_json *scratch, const struct nd_party *removed)
+{
+    nd_json_open(out, '{');
+    nd_json_key(out, "removed");
+    nd_name_json(out, &removed->name);
+    nd_json_key(out, "kept");
+    nd_json_null(out);
+    nd_json_key(out, "removed_at");
+    put_at(out, scratch, &removed->at);
+    nd_json_key(out, "kept_at");
+    nd_json_null(out);
+    nd_json_close(out, '}');
+    nd_json_line(out);
+}
+
 void nd_row_skipped(struct nd_json *out, struct nd_json *scratch, const struct nd_at *at,
                     const char *reason)
 {

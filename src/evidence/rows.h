@@ -45,6 +45,9 @@ ND_API void nd_row_removed_for(struct nd_json *out, struct nd_json *scratch,
                                const struct nd_party *removed, const struct nd_party *kept,
                                const struct nd_decision *decision, const struct nd_recipe *recipe,
                                const struct nd_row_via *via, const struct nd_row_passage *passage);
+/* A document that stands for its cluster, for which none is kept. */
+ND_API void nd_row_leader(struct nd_json *out, struct nd_json *scratch,
+                          const struct nd_party *removed);
 ND_API void nd_row_skipped(struct nd_json *out, struct nd_json *scratch, const struct nd_at *at,
                            const char *reason);
 /* By name, what the signatures have in common: "B":{"shared":4,"removed":6,"kept":6}, where `a` is

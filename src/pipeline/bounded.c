@@ -25,7 +25,7 @@
  * engine which is given everything, and the outputs are the same bytes.
  *
  * In memory for each record: 4 bytes and a bit while they are linked, and 4 bytes, the sizes of
- * clusters, while they are written.  For each document of a load, what loads.c counts.
+ * clusters, while they are decided and written.  For each document of a load, what loads.c counts.
  */
 struct bounded {
     struct nd_bounded_records records;
@@ -140,6 +140,8 @@ static enum nd_status go_through(struct bounded *b, struct nd_run *run, struct n
         status = nd_bounded_removals_open(&b->removals, err);
     if (status == ND_OK)
         status = nd_bounded_loads_collect(&b->loads, err);
+    if (status == ND_OK)
+        status = nd_bounded_removals_begin(&b->removals, err);
     if (status == ND_OK)
         status = decide(b, err);
     return status == ND_OK ? nd_bounded_removals_write(&b->removals, err) : status;

@@ -233,6 +233,9 @@ enum nd_status nd_bounded_loads_collect(struct nd_bounded_loads *l, struct nd_er
     nd_id_check_forget(&run->ids, run->summary);
     if (status == ND_OK)
         status = nd_bounded_records_check(records, err);
+    /* The sizes of clusters are held beside the loads. */
+    if (status == ND_OK)
+        run->budget.engine_bytes -= (size_t)records->count * sizeof *run->sizes.members;
     return status == ND_OK ? divide(l, err) : status;
 }
 

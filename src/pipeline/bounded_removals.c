@@ -41,6 +41,19 @@ enum nd_status nd_bounded_removals_open(struct nd_bounded_removals *r, struct nd
     return r->sort ? ND_OK : ND_ENOMEM;
 }
 
+enum nd_status nd_bounded_removals_begin(struct nd_bounded_removals *r, struct nd_error *err)
+{
+    struct nd_cluster_sizes *sizes = &r->records->run->sizes;
+    size_t count = (size_t)r->records->count;
+
+    if (!count)
+        return ND_OK;
+    if (!nd_cluster_sizes_set(sizes, count - 1, 0))
+        return out_of_memory(err);
+    memset(sizes->members, 0, count * sizeof *sizes->members);
+    return ND_OK;
+}
+
 void nd_bounded_removals_release(struct nd_bounded_removals *r)
 {
     nd_emitter_release(&r->emitter);
@@ -58,6 +71,7 @@ enum nd_status nd_bounded_removals_add(struct nd_bounded_removals *r, uint32_t r
     if (r->row_bytes > sizeof row)
         memcpy(r->row + sizeof row, agreement, r->row_bytes - sizeof row);
     r->n++;
+    r->records->run->sizes.members[removal->kept]++;
     return nd_external_sort_add(r->sort, r->row, err);
 }
 
@@ -66,7 +80,8 @@ enum nd_status nd_bounded_removals_add(struct nd_bounded_removals *r, uint32_t r
 /* What was decided of the batch at hand: the removal of each of its records, or none. */
 struct writing {
     const struct row *removed[ND_BOUNDED_BATCH];
-    unsigned char *room; /* ND_BOUNDED_BATCH rows */
+    bool is_leader[ND_BOUNDED_BATCH]; /* it stands for a cluster that is removed as a whole */
+    unsigned char *room;              /* ND_BOUNDED_BATCH rows */
     size_t n_room;
     const void *coming; /* the next row; NULL: there is none */
 };
@@ -97,7 +112,6 @@ static enum nd_status take_row(struct nd_bounded_removals *r, struct writing *w,
     memcpy(to, w->coming, r->row_bytes);
     w->n_room++;
     *removed = (const struct row *)(const void *)to;
-    r->records->run->sizes.members[(*removed)->removal.kept]++;
     return next_row(r, w, err);
 }
 
@@ -119,14 +133,19 @@ static enum nd_status choose(struct nd_bounded_removals *r, struct writing *w, u
     w->n_room = 0;
     for (size_t i = 0; status == ND_OK && i < records->n_batch; i++) {
         const struct nd_bounded_record *record = &records->batch[i];
+        uint32_t *members = &records->run->sizes.members[from + i];
         const struct row *removed;
+        bool is_leader;
 
-        records->run->sizes.members[from + i] += !record->is_bad;
+        *members += !record->is_bad;
         status = take_row(r, w, from + i, &removed, err);
         if (removed)
             count_removed(records->run->summary, &removed->removal);
-        if (!nd_emitter_needs(records->run, !removed && !record->is_bad))
+        is_leader = !removed && !record->is_bad && nd_run_removes_leader(records->run, *members);
+        r->n += is_leader;
+        if (!nd_emitter_needs(records->run, !removed && !is_leader && !record->is_bad))
             continue;
+        w->is_leader[n] = is_leader;
         w->removed[n] = removed;
         records->batch[n++] = *record;
     }
@@ -136,7 +155,7 @@ static enum nd_status choose(struct nd_bounded_removals *r, struct writing *w, u
 
 static enum nd_status put(struct nd_bounded_removals *r, const struct nd_parsed *loaded,
                           const struct nd_bounded_record *record, const struct row *removed,
-                          struct nd_error *err)
+                          bool is_leader, struct nd_error *err)
 {
     struct nd_bad_record too_long;
     struct nd_parsed skipped = *loaded;
@@ -147,6 +166,8 @@ static enum nd_status put(struct nd_bounded_removals *r, const struct nd_parsed 
         skipped.bad = &too_long;
         loaded = &skipped;
     }
+    if (is_leader)
+        return nd_emitter_put(&r->emitter, loaded, false, &nd_removal_of_leader, NULL, err);
     return nd_emitter_put(&r->emitter, loaded, record->is_bad, removed ? &removed->removal : NULL,
                           removed ? (const struct nd_agreement *)(const void *)(removed + 1) : NULL,
                           err);
@@ -164,7 +185,8 @@ static enum nd_status write_batch(struct nd_bounded_removals *r, const struct wr
 
         status = nd_bounded_records_load(records, from, parse, &loaded, &n, err);
         for (size_t i = 0; status == ND_OK && i < n; i++)
-            status = put(r, &loaded[i], &records->batch[from + i], w->removed[from + i], err);
+            status = put(r, &loaded[i], &records->batch[from + i], w->removed[from + i],
+                         w->is_leader[from + i], err);
         if (status == ND_OK)
             status = nd_emitter_end_batch(&r->emitter, err);
     }
@@ -188,18 +210,6 @@ static enum nd_status write_all(struct nd_bounded_removals *r, struct writing *w
             status = write_batch(r, w, err);
     }
     return status;
-}
-
-static bool make_sizes(const struct nd_bounded_records *records)
-{
-    struct nd_cluster_sizes *sizes = &records->run->sizes;
-
-    if (!records->count)
-        return true;
-    if (!nd_cluster_sizes_set(sizes, (size_t)records->count - 1, 0))
-        return false;
-    memset(sizes->members, 0, (size_t)records->count * sizeof *sizes->members);
-    return true;
 }
 
 static enum nd_status summarise(struct nd_bounded_removals *r, struct nd_error *err)
@@ -232,7 +242,7 @@ enum nd_status nd_bounded_removals_write(struct nd_bounded_removals *r, struct n
 
     if (w)
         w->room = nd_alloc_array(ND_BOUNDED_BATCH, r->row_bytes);
-    status = w && w->room && make_sizes(r->records) ? write_all(r, w, err) : out_of_memory(err);
+    status = w && w->room ? write_all(r, w, err) : out_of_memory(err);
     if (w)
         free(w->room);
     free(w);

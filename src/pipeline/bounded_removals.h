@@ -6,7 +6,7 @@
 #include "pipeline/bounded_records.h"
 #include "pipeline/removal.h"
 
-/* In memory are, while records are written, 4 bytes a record: the sizes of clusters. */
+/* In memory are, while records are decided and written, 4 bytes a record: the sizes of clusters. */
 struct nd_bounded_removals {
     struct nd_bounded_records *records;
     uint64_t n; /* removed documents */
@@ -24,6 +24,9 @@ static inline uint64_t nd_bounded_removals_spilled(const struct nd_bounded_remov
 {
     return r->sort ? nd_external_sort_spilled(r->sort) : 0;
 }
+
+/* All records have been read: make room for the sizes of clusters.  ND_ENOMEM. */
+enum nd_status nd_bounded_removals_begin(struct nd_bounded_removals *r, struct nd_error *err);
 
 /* A record is removed; agreement: one for each signature of the recipe. */
 enum nd_status nd_bounded_removals_add(struct nd_bounded_removals *r, uint32_t record,

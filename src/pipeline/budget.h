@@ -18,7 +18,8 @@
  *     1/16   keys      numbers of a keep policy that 64 bits do not tell apart; values of `within`
  *     1/2    in turn:  linking    1/8 keys of documents; 3/8 the filter of all keys,
  *                                 and then 1/8 rows of documents, 1/4 the union-find
- *                      deciding   the index of a load, and the list of its documents
+ *                      deciding   the sizes of clusters, the index of a load, and the list of its
+ *                                 documents
  *                      writing    1/4 the sizes of clusters
  *
  * What a record needs is a multiple of its length: it is read, parsed, cut into tokens and sketched,

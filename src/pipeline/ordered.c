@@ -633,10 +633,18 @@ static enum nd_status decide_components(struct ordered *o, struct nd_error *err)
 
 enum { LISTED = 4096 };
 
+/* Whether the record stands for the others of its cluster, and is removed with them. */
+static bool goes_as_leader(const struct ordered *o, size_t number)
+{
+    return o->verdict_of[number] == ND_NO_VERDICT && !o->is_bad[number] &&
+           nd_run_removes_leader(o->run, o->run->sizes.members[number]);
+}
+
 /* Whether this pass needs the record. */
 static bool is_wanted(const struct ordered *o, size_t number)
 {
-    return nd_emitter_needs(o->run, o->verdict_of[number] == ND_NO_VERDICT && !o->is_bad[number]);
+    return nd_emitter_needs(o->run, o->verdict_of[number] == ND_NO_VERDICT && !o->is_bad[number] &&
+                                        !goes_as_leader(o, number));
 }
 
 static enum nd_status place_of(void *context, uint32_t number, struct nd_place *place,
@@ -681,7 +689,8 @@ static enum nd_status put_record(struct ordered *o, uint32_t number, const struc
         return nd_emitter_put(&o->emitter, &skipped, true, NULL, NULL, err);
     }
     if (verdict == ND_NO_VERDICT)
-        return nd_emitter_put(&o->emitter, loaded, o->is_bad[number], NULL, NULL, err);
+        return nd_emitter_put(&o->emitter, loaded, o->is_bad[number],
+                              goes_as_leader(o, number) ? &nd_removal_of_leader : NULL, NULL, err);
     return nd_emitter_put(&o->emitter, loaded, false, &o->verdict[verdict],
                           n ? &o->agreement[verdict * n] : NULL, err);
 }
@@ -810,7 +819,9 @@ static void count(struct ordered *o)
     struct nd_run_summary *summary = o->run->summary;
 
     summary->removed = o->n_verdicts;
-    summary->kept = summary->documents - o->n_verdicts;
+    for (size_t i = 0; i < o->count; i++)
+        summary->removed += goes_as_leader(o, i);
+    summary->kept = summary->documents - summary->removed;
     for (size_t i = 0; i < o->n_verdicts; i++) {
         summary->identical_bytes += o->verdict[i].identical == ND_IDENTICAL_BYTES;
         summary->identical_tokens += o->verdict[i].identical == ND_IDENTICAL_TOKENS;

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+const struct nd_removal nd_removal_of_leader = {.kept = ND_NO_RECORD, .via = ND_NO_RECORD};
+
 struct nd_removal nd_removal_of(const struct nd_decision *decision, uint32_t kept)
 {
     return (struct nd_removal){
@@ -171,6 +173,16 @@ static enum nd_status put_kept(struct nd_emitter *e, const struct nd_party *part
     return ND_OK;
 }
 
+static void put_leader(struct nd_emitter *e, const struct nd_party *party)
+{
+    struct nd_run *run = e->run;
+
+    if (run->outputs.clusters)
+        nd_row_cluster(&e->rows.clusters, &party->name, &party->name);
+    if (run->outputs.rows)
+        nd_row_leader(&e->rows.manifest, &e->place, party);
+}
+
 enum nd_status nd_emitter_put(struct nd_emitter *e, const struct nd_parsed *loaded, bool is_bad,
                               const struct nd_removal *removal,
                               const struct nd_agreement *agreement, struct nd_error *err)
@@ -188,9 +200,12 @@ enum nd_status nd_emitter_put(struct nd_emitter *e, const struct nd_parsed *load
         return put_kept(e, &party, loaded, err);
     if (!run->outputs.annotates)
         status = nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
-    return status == ND_OK && nd_outputs_has_names(&run->outputs)
-               ? put_removed(e, &party, loaded, removal, agreement, err)
-               : status;
+    if (status != ND_OK || !nd_outputs_has_names(&run->outputs))
+        return status;
+    if (removal->kept != ND_NO_RECORD)
+        return put_removed(e, &party, loaded, removal, agreement, err);
+    put_leader(e, &party);
+    return ND_OK;
 }
 
 enum nd_status nd_emitter_end_batch(struct nd_emitter *e, struct nd_error *err)

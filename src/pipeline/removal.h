@@ -13,7 +13,8 @@
 
 /* Why a document was removed.  Documents are named by their record numbers, in input order. */
 struct nd_removal {
-    /* via: the neighbour of its component, or ND_NO_RECORD. */
+    /* kept: ND_NO_RECORD where it stands for its cluster; via: the neighbour of its component, or
+     * ND_NO_RECORD. */
     uint32_t kept, via;
     /* Of simhashes; UINT16_MAX: they were not made. */
     uint16_t distance;
@@ -23,6 +24,8 @@ struct nd_removal {
 };
 #define ND_NO_RECORD UINT32_MAX
 
+/* The removal of a document that stands for its cluster, for which none is kept (keep = none). */
+extern const struct nd_removal nd_removal_of_leader;
 /* Without a neighbour. */
 struct nd_removal nd_removal_of(const struct nd_decision *decision, uint32_t kept);
 

@@ -50,6 +50,24 @@ static enum nd_status check_survivors(const struct nd_run_options *o, struct nd_
     return ND_OK;
 }
 
+/* Options that have no meaning where the whole of a cluster is removed. */
+static enum nd_status check_none(const struct nd_run_options *o,
+                                 const struct nd_run_request *request, struct nd_error *err)
+{
+    if (strcmp(o->recipe->keep, "none") != 0)
+        return ND_OK;
+    if (!request->writes_survivors)
+        return nd_fail(err, ND_EINVAL,
+                       "keep: none would show no result of a cluster, of which this use shows one");
+    if (o->append)
+        return nd_fail(err, ND_EINVAL,
+                       "append does not go with keep none: of a cluster nothing would be added, "
+                       "and later documents of it would be kept");
+    if (o->annotate)
+        return nd_fail(err, ND_EINVAL, "annotate does not go with keep none: it removes nothing");
+    return ND_OK;
+}
+
 /* Options that have no meaning where new documents are not compared with one another. */
 static enum nd_status check_only(const struct nd_run_options *o, struct nd_error *err)
 {
@@ -79,6 +97,8 @@ static enum nd_status check_options(const struct nd_run_options *o,
         return nd_fail(err, ND_EINVAL,
                        "append adds the survivors to the last file of against, and there is none");
     if (o->only_against && check_only(o, err) != ND_OK)
+        return ND_EINVAL;
+    if (request->heeds_keep && check_none(o, request, err) != ND_OK)
         return ND_EINVAL;
     if (!o->n_paths)
         return nd_fail(err, ND_EINVAL, "no input: name files or folders, or - for standard input");

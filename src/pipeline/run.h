@@ -73,6 +73,12 @@ struct nd_run {
     uint64_t measured[ND_RUN_STEPS]; /* nd_measured_count */
 };
 
+/* Whether who stands for a cluster of so many members is removed with the others. */
+static inline bool nd_run_removes_leader(const struct nd_run *run, uint32_t members)
+{
+    return run->keep.by == ND_KEEP_NONE && members > 1;
+}
+
 /* Everything that a run needs before its first batch.  Undo with nd_run_end, whatever the status. */
 enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *options,
                             const struct nd_run_request *request,

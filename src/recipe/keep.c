@@ -24,7 +24,8 @@ bool nd_keep_key(const struct nd_keep *keep, struct nd_view text, struct nd_view
     *key = 0;
     switch (keep->by) {
     case ND_KEEP_FIRST:
-    case ND_KEEP_LAST: return true;
+    case ND_KEEP_LAST:
+    case ND_KEEP_NONE: return true;
     case ND_KEEP_LONGEST:
     case ND_KEEP_SHORTEST:
         *key = ND_KEEP_WITHOUT;

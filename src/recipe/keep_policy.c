@@ -16,7 +16,7 @@ static const struct {
     {"first", ND_KEEP_FIRST, NO_FIELD},           {"last", ND_KEEP_LAST, NO_FIELD},
     {"longest", ND_KEEP_LONGEST, MAY_HAVE_FIELD}, {"shortest", ND_KEEP_SHORTEST, MAY_HAVE_FIELD},
     {"newest", ND_KEEP_NEWEST, NEEDS_FIELD},      {"max", ND_KEEP_GREATEST, NEEDS_FIELD},
-    {"min", ND_KEEP_LEAST, NEEDS_FIELD},
+    {"min", ND_KEEP_LEAST, NEEDS_FIELD},          {"none", ND_KEEP_NONE, NO_FIELD},
 };
 enum { N_POLICIES = sizeof policies / sizeof *policies };
 
@@ -29,7 +29,7 @@ static enum nd_status no_policy(const char *text, size_t len, struct nd_error *e
     nearest = nd_name_nearest(text, len, names, N_POLICIES);
     return nd_fail(err, ND_EINVAL,
                    "keep: '%s' is not one of first, last, longest, shortest, longest:FIELD, "
-                   "shortest:FIELD, newest:FIELD, max:FIELD, min:FIELD%s%s%s",
+                   "shortest:FIELD, newest:FIELD, max:FIELD, min:FIELD, none%s%s%s",
                    text, nearest ? "; did you mean '" : "", nearest ? nearest : "",
                    nearest ? "'?" : "");
 }

@@ -12,6 +12,7 @@ enum nd_keep_by {
     ND_KEEP_NEWEST,   /* a date in a field */
     ND_KEEP_GREATEST, /* a number in a field */
     ND_KEEP_LEAST,
+    ND_KEEP_NONE, /* ordered as by ND_KEEP_FIRST; who stands for a cluster goes with the others */
 };
 
 struct nd_keep {
@@ -19,8 +20,8 @@ struct nd_keep {
     const char *field; /* within the string that was parsed; NULL: none, the text itself */
 };
 
-/* Read "first", "last", "longest", "shortest", "longest:F", "shortest:F", "newest:F", "max:F" or
- * "min:F", where F is a field.  ND_EINVAL: the message begins with "keep". */
+/* Read "first", "last", "longest", "shortest", "longest:F", "shortest:F", "newest:F", "max:F",
+ * "min:F" or "none", where F is a field.  ND_EINVAL: the message begins with "keep". */
 ND_API enum nd_status nd_keep_parse(const char *text, struct nd_keep *keep, struct nd_error *err);
 
 #endif

@@ -218,7 +218,7 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "\n"
          "keep = first\n"
          "# Which document represents a cluster: first, last, longest, shortest, longest:FIELD,\n"
-         "# shortest:FIELD, newest:FIELD, max:FIELD, min:FIELD.\n"),
+         "# shortest:FIELD, newest:FIELD, max:FIELD, min:FIELD; none: all of it goes.\n"),
     TEXT("framed-pages",
          "# framed-pages.ini - pages of a few sites without the frame that their pages share\n"
          "#\n"

@@ -406,7 +406,7 @@ static enum nd_status parse_order(const char *option, const char *text, struct n
 
     if (!text || strcmp(text, "rank") == 0)
         text = "first";
-    if (nd_keep_parse(text, keep, &reason) == ND_OK)
+    if (nd_keep_parse(text, keep, &reason) == ND_OK && keep->by != ND_KEEP_NONE)
         return ND_OK;
     return nd_fail(err, ND_EINVAL,
                    "%s: '%s' is not one of rank, longest, shortest, longest:FIELD, shortest:FIELD, "

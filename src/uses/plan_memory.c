@@ -146,13 +146,13 @@ static double peak_of(const struct nd_planning *p, const struct nd_plan_memory *
     double documents = p->plan->figure[ND_FIGURE_DOCUMENTS].value,
            removed = p->plan->figure[ND_FIGURE_REMOVED].value;
     bool fits = row->memory_bytes >= p->plan->one_load_bytes;
-    double load =
-               in_load(p, fits ? documents : documents * linked_share(p), (double)b.engine_bytes),
+    double load = in_load(p, fits ? documents : documents * linked_share(p),
+                          (double)b.engine_bytes - documents * sizeof(uint32_t)),
            links = fits ? 0 : in_links(p, &b, documents),
            shingles = fmin(nd_planning_shingles(p, removed), (double)b.cache_bytes);
 
     return of_process(p) + fmin(documents * 12, (double)b.id_bytes) +
-           fmax(fmax(load + shingles, links), documents * 4);
+           fmax(load + shingles + documents * sizeof(uint32_t), links);
 }
 
 void nd_planning_limits(struct nd_planning *p)

@@ -25,6 +25,7 @@ WITH = (
     ["--keep", "last"],
     ["--keep", "max:size"],
     ["--keep", "longest"],
+    ["--keep", "none"],
     ["--set", "cluster=components"],
     ["--set", "cluster=complete"],
     ["--set", "cluster=components", "--within", "lang", "--keep", "min:size"],

@@ -40,6 +40,7 @@ static void policies_are_read(void **state)
     assert_int_equal(nd_keep_parse("newest", &keep, &err), ND_EINVAL);
     assert_int_equal(nd_keep_parse("newest:", &keep, &err), ND_EINVAL);
     assert_int_equal(nd_keep_parse("last:x", &keep, &err), ND_EINVAL);
+    assert_int_equal(nd_keep_parse("none:x", &keep, &err), ND_EINVAL);
     assert_int_equal(nd_keep_parse("", &keep, &err), ND_EINVAL);
     assert_int_equal(nd_keep_parse("logest", &keep, &err), ND_EINVAL);
     assert_non_null(strstr(err.message, "did you mean 'longest'?"));

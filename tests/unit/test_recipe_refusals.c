@@ -157,7 +157,7 @@ static void what_does_not_fit_is_refused_when_the_text_ends(void **state)
         {"[decide]\nkeep = first:x", "dir/my.ini:2: keep: 'first' takes no field"},
         {"[decide]\nkeep = nwest:date",
          "dir/my.ini:2: keep: 'nwest:date' is not one of first, last, longest, shortest, "
-         "longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD, min:FIELD; did you mean "
+         "longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD, min:FIELD, none; did you mean "
          "'newest'?"},
         {"[signature s]\nstop_words = df:1",
          "dir/my.ini:2: stop_words = df:1: the fraction of the documents must be at least 0 and "
