@@ -76,7 +76,7 @@ static int count_files(void)
 }
 
 static bool reads_sketches;
-static const char *const outputs[] = {"out.jsonl", "manifest.jsonl", "clusters.tsv.gz"};
+static const char *const outputs[] = {"out", "manifest.jsonl", "clusters.tsv.gz"};
 static const char *const expected[] = {"out.expected", "manifest.expected", "clusters.expected"};
 
 static bool is_same_file(const char *a, const char *b)
@@ -139,7 +139,7 @@ static void make_expected(const struct nd_run_options *options)
 /* Of the corpus, which a run over sketches reads in place of it. */
 static void make_sketches(void)
 {
-    static const char *const paths[] = {"in"};
+    static const char *const paths[] = {"in"}, *const fields[] = {"lang"};
     struct nd_run_options options = nd_run_options_default();
     struct nd_recipe recipe = nd_recipe_default();
     struct nd_run_summary summary;
@@ -148,6 +148,8 @@ static void make_sketches(void)
     options.paths = paths;
     options.n_paths = 1;
     options.output = "in.sketch";
+    options.record_field = fields;
+    options.n_record_field = 1;
     options.threads = 1;
     assert_int_equal(nd_run_sketch_file(&options, 1, NULL, &summary, NULL), ND_OK);
 }
@@ -171,7 +173,7 @@ static void fail_each(const char *keep, enum nd_cluster cluster, unsigned thread
     options.output = outputs[0];
     options.manifest = outputs[1];
     options.clusters = outputs[2];
-    options.within = reads_sketches ? NULL : "lang";
+    options.within = "lang";
     options.threads = threads;
     make_expected(&options);
     options.memory = memory;
