@@ -11,6 +11,11 @@ uint64_t nd_hash_bytes(const void *data, size_t len)
     return XXH3_64bits(data, len);
 }
 
+uint64_t nd_hash_bytes_seeded(const void *data, size_t len, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(data, len, seed);
+}
+
 void nd_hash_bytes_128(const void *data, size_t len, uint64_t *low, uint64_t *high)
 {
     XXH128_hash_t hash = XXH3_128bits(data, len);

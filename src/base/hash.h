@@ -7,6 +7,8 @@
 
 /* XXH3, 64 bits, seed 0: pinned by docs/format/sketch.md. */
 uint64_t nd_hash_bytes(const void *data, size_t len);
+/* XXH3, 64 bits, with a seed. */
+uint64_t nd_hash_bytes_seeded(const void *data, size_t len, uint64_t seed);
 /* XXH3, 128 bits, seed 0. */
 void nd_hash_bytes_128(const void *data, size_t len, uint64_t *low, uint64_t *high);
 

@@ -214,10 +214,10 @@ int nd_catalog_next_entry(struct nd_txn *txn, uint32_t *number, struct nd_entry 
     struct nd_view row;
     int found = nd_catalog_seek(txn, ND_TABLE_ENTRIES, &key, 0, &row, err);
 
+    if (found != 0 && key.len >= 4)
+        *number = nd_key_get_32(key.bytes);
     if (found <= 0)
         return found;
-    if (key.len >= 4)
-        *number = nd_key_get_32(key.bytes);
     if (key.len != 4)
         return found_row(txn, ND_TABLE_ENTRIES, &key, false, err);
     return found_row(txn, ND_TABLE_ENTRIES, &key, nd_row_get_entry(row, entry), err);

@@ -1,7 +1,8 @@
 /* catalog_check.c - every row of the database on its own, and against the rows of other tables
  *
  * Each table is walked once, and what a row names is looked up.  A row that cannot be read is one
- * finding, of its own table; who names it says nothing more.
+ * finding, of its own table; who names it says nothing more.  So is a table that cannot be walked to
+ * its end.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -28,8 +29,9 @@ struct checked {
     bool has_state;
     struct nd_catalog_state state;
     /* What the rows come to. */
-    uint64_t n_documents, n_entries, n_versions, n_pair_rows, text_bytes;
-    struct nd_set_counts *set; /* of each label set */
+    uint64_t n_rows[ND_CATALOG_TABLES];
+    uint64_t n_versions, text_bytes; /* of documents, and of entries that can be read */
+    struct nd_set_counts *set;       /* of each label set */
     size_t n_sets;
     struct checked_segment *segment; /* by number */
     size_t n_segments, segments_capacity;
@@ -55,20 +57,16 @@ struct walk {
     MDB_cursor *cursor;
     struct nd_key key;
     struct nd_view row;
+    bool is_damaged; /* the row, which was found */
 };
 
 static enum nd_status begin_walk(struct checked *c, struct walk *w, enum nd_catalog_table table)
 {
     int code;
 
-    w->table = table;
+    *w = (struct walk){.table = table};
     code = mdb_cursor_open(c->txn->txn, c->txn->catalog->table[table], &w->cursor);
     return code ? nd_catalog_fail(c->txn, table, NULL, code, c->err) : ND_OK;
-}
-
-static void end_walk(struct walk *w)
-{
-    mdb_cursor_close(w->cursor);
 }
 
 /* Say that the row at hand is wrong. */
@@ -80,24 +78,77 @@ static void find_row(struct checked *c, const struct walk *w, const char *reason
     find(c, "%s", err.message);
 }
 
-/* The next row whose key is as long as those of the table are (0: any length). */
+static MDB_val value_of(const struct nd_key *key)
+{
+    return (MDB_val){key->len, (void *)(uintptr_t)key->bytes};
+}
+
+/* The next row, unless its key is not behind the one before: pages that are damaged could lead on
+ * for ever. */
+static int step(struct checked *c, struct walk *w, MDB_val *key, MDB_val *row)
+{
+    struct nd_key before = w->key;
+    MDB_val last = value_of(&before);
+    int code = mdb_cursor_get(w->cursor, key, row, MDB_NEXT);
+
+    if (code == MDB_NOTFOUND)
+        return 0;
+    if (code)
+        return nd_catalog_fail(c->txn, w->table, NULL, code, c->err);
+    if (c->n_rows[w->table] > 0 &&
+        mdb_cmp(c->txn->txn, c->txn->catalog->table[w->table], key, &last) <= 0)
+        return nd_catalog_fail_row(c->txn, w->table, &before, "the next row is not behind it",
+                                   c->err);
+    c->n_rows[w->table]++;
+    return 1;
+}
+
+/* The next row whose key is as long as those of the table are (0: any length).  It may be damaged. */
 static int next_row(struct checked *c, struct walk *w, size_t key_len)
 {
     MDB_val key, row;
-    int code;
+    int found;
 
-    while ((code = mdb_cursor_get(w->cursor, &key, &row, MDB_NEXT)) == 0) {
+    while ((found = step(c, w, &key, &row)) > 0) {
         w->key.len = key.mv_size < ND_KEY_MAX ? key.mv_size : ND_KEY_MAX;
         memcpy(w->key.bytes, key.mv_data, w->key.len);
-        w->row = (struct nd_view){row.mv_data, row.mv_size};
-        if (key.mv_size == key_len || (key_len == 0 && key.mv_size <= ND_KEY_MAX))
-            return 1;
-        find_row(c, w, "the key has a wrong length");
+        if (key.mv_size > ND_KEY_MAX || (key_len && key.mv_size != key_len)) {
+            find_row(c, w, "the key has a wrong length");
+            continue;
+        }
+        w->is_damaged = !nd_catalog_open_row(w->table, &w->key,
+                                             (struct nd_view){row.mv_data, row.mv_size}, &w->row);
+        if (w->is_damaged)
+            find_row(c, w, nd_catalog_wrong_checksum);
+        return 1;
     }
-    return code == MDB_NOTFOUND ? 0 : nd_catalog_fail(c->txn, w->table, NULL, code, c->err);
+    return found;
 }
 
-/* Check each row of a table; a row that a function refuses ends the walk. */
+static uint64_t rows_of(struct checked *c, enum nd_catalog_table table)
+{
+    MDB_stat stat;
+
+    return mdb_stat(c->txn->txn, c->txn->catalog->table[table], &stat) ? 0 : stat.ms_entries;
+}
+
+/* A table that cannot be walked to its end is a finding. */
+static enum nd_status end_walk(struct checked *c, struct walk *w, enum nd_status status)
+{
+    uint64_t said = rows_of(c, w->table);
+
+    mdb_cursor_close(w->cursor);
+    if (status == ND_EINPUT)
+        find(c, "%s", c->err->message);
+    else if (status)
+        return status;
+    if (said != c->n_rows[w->table])
+        find(c, "table %s is said to have %" PRIu64 " rows, and %" PRIu64 " are found",
+             nd_catalog_table_name(w->table), said, c->n_rows[w->table]);
+    return ND_OK;
+}
+
+/* Check each row of a table that has its checksum; a row that a function refuses ends the walk. */
 static enum nd_status walk_table(struct checked *c, enum nd_catalog_table table, size_t key_len,
                                  enum nd_status (*check)(struct checked *c, const struct walk *w))
 {
@@ -108,9 +159,8 @@ static enum nd_status walk_table(struct checked *c, enum nd_catalog_table table,
     if (status)
         return status;
     while (status == ND_OK && (found = next_row(c, &w, key_len)) != 0)
-        status = found < 0 ? (enum nd_status)found : check(c, &w);
-    end_walk(&w);
-    return status;
+        status = found < 0 ? (enum nd_status)found : w.is_damaged ? ND_OK : check(c, &w);
+    return end_walk(c, &w, status);
 }
 
 /* What a look-up in another table came to: a row that cannot be read is a finding there. */
@@ -162,6 +212,8 @@ static enum nd_status check_one_set(struct checked *c, const struct walk *w,
     if (number != *n)
         find(c, "label set %" PRIu32 " is there, and %" PRIu32 " is not", number, *n);
     *n = number < UINT32_MAX ? number + 1 : number;
+    if (w->is_damaged)
+        return ND_OK;
     if (!nd_label_set_is_canonical(w->row)) {
         find_row(c, w, "the row is no label set");
         return ND_OK;
@@ -192,7 +244,7 @@ static enum nd_status check_label_sets(struct checked *c)
             status = found < 0 ? (enum nd_status)found : check_one_set(c, &w, sets, &n);
             c->n_sets++;
         }
-        end_walk(&w);
+        status = end_walk(c, &w, status);
     }
     nd_label_sets_free(sets);
     if (status)
@@ -320,7 +372,6 @@ static enum nd_status check_entry(struct checked *c, const struct walk *w)
     uint32_t number = key_number(w, 0);
     struct nd_entry e;
 
-    c->n_entries++;
     if (!nd_row_get_entry(w->row, &e)) {
         find_row(c, w, "the row cannot be right");
         return ND_OK;
@@ -486,7 +537,6 @@ static enum nd_status check_document(struct checked *c, const struct walk *w)
     bool has_entry;
     enum nd_status status;
 
-    c->n_documents++;
     if (w->key.len < 5 || !nd_row_get_document(w->row, &d, &long_id) ||
         !is_key_of(w, id_of(w, long_id))) {
         find_row(c, w, "the row cannot be right");
@@ -518,13 +568,6 @@ static enum nd_status check_version(struct checked *c, const struct walk *w)
     return ND_OK;
 }
 
-static uint64_t rows_of(struct checked *c, enum nd_catalog_table table)
-{
-    MDB_stat stat;
-
-    return mdb_stat(c->txn->txn, c->txn->catalog->table[table], &stat) ? 0 : stat.ms_entries;
-}
-
 static enum nd_status check_due(struct checked *c, const struct walk *w)
 {
     struct nd_document_row d = {0};
@@ -551,7 +594,6 @@ static enum nd_status check_pair(struct checked *c, const struct walk *w)
     uint32_t other_set, other_number = a;
     enum looked_up has_a, has_b, has_other;
 
-    c->n_pair_rows++;
     if (!nd_row_get_pair(w->row, &row) || a == b) {
         find_row(c, w, "the row cannot be right");
         return ND_OK;
@@ -650,14 +692,21 @@ static void check_totals(struct checked *c)
              n_version_rows, c->n_versions);
     if (!c->has_state)
         return;
-    compare_total(c, "documents", c->state.n_documents, c->n_documents);
-    compare_total(c, "entries", c->state.n_entries, c->n_entries);
+    compare_total(c, "documents", c->state.n_documents, c->n_rows[ND_TABLE_DOCUMENTS]);
+    compare_total(c, "entries", c->state.n_entries, c->n_rows[ND_TABLE_ENTRIES]);
     compare_total(c, "versions", c->state.n_versions, c->n_versions);
-    compare_total(c, "pairs from both sides", 2 * c->state.n_pairs, c->n_pair_rows);
+    compare_total(c, "pairs from both sides", 2 * c->state.n_pairs, c->n_rows[ND_TABLE_PAIRS]);
     compare_total(c, "bytes of texts", c->state.text_bytes, c->text_bytes);
 }
 
 /* ---- All ---- */
+
+/* Rows that are read when the store is opened have their checksums, and no other row to agree with. */
+static enum nd_status check_nothing(struct checked *c, const struct walk *w)
+{
+    (void)c, (void)w;
+    return ND_OK;
+}
 
 static enum nd_status check_tables(struct checked *c)
 {
@@ -665,11 +714,12 @@ static enum nd_status check_tables(struct checked *c)
         enum nd_catalog_table table;
         size_t key_len;
         enum nd_status (*check)(struct checked *c, const struct walk *w);
-    } walks[] = {{ND_TABLE_SEGMENTS, 4, read_segment},    {ND_TABLE_ENTRIES, 4, check_entry},
-                 {ND_TABLE_TEXTS, 20, check_text},        {ND_TABLE_HOLDERS, 12, check_holder},
-                 {ND_TABLE_DOCUMENTS, 0, check_document}, {ND_TABLE_VERSIONS, 12, check_version},
-                 {ND_TABLE_DUE, 20, check_due},           {ND_TABLE_PAIRS, 12, check_pair},
-                 {ND_TABLE_COUNTS, 4, check_counts},      {ND_TABLE_REMOVALS, 12, check_removal}};
+    } walks[] = {{ND_TABLE_META, 0, check_nothing},      {ND_TABLE_SEGMENTS, 4, read_segment},
+                 {ND_TABLE_ENTRIES, 4, check_entry},     {ND_TABLE_TEXTS, 20, check_text},
+                 {ND_TABLE_HOLDERS, 12, check_holder},   {ND_TABLE_DOCUMENTS, 0, check_document},
+                 {ND_TABLE_VERSIONS, 12, check_version}, {ND_TABLE_DUE, 20, check_due},
+                 {ND_TABLE_PAIRS, 12, check_pair},       {ND_TABLE_COUNTS, 4, check_counts},
+                 {ND_TABLE_REMOVALS, 12, check_removal}};
     enum nd_status status = check_state(c);
 
     if (status == ND_OK)

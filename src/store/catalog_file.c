@@ -208,6 +208,11 @@ static struct nd_catalog *open_file(const char *path, bool create, bool read_onl
     }
     c->is_read_only = read_only;
     code = open_environment(c, read_only ? MDB_RDONLY : 0, map_bytes);
+    if (code == EACCES || code == EPERM) {
+        (void)nd_folder_fail(path, path, code, err);
+        nd_catalog_close(c);
+        return NULL;
+    }
     if (code) {
         bool is_other = code == MDB_INVALID || code == MDB_VERSION_MISMATCH;
 

@@ -120,6 +120,13 @@ void nd_key_add_id(struct nd_key *key, struct nd_view id)
     key->bytes[key->len++] = 0;
 }
 
+uint32_t nd_row_checksum(unsigned table, const struct nd_key *key, struct nd_view row)
+{
+    uint64_t seed = nd_hash_bytes_seeded(key->bytes, key->len, table);
+
+    return (uint32_t)nd_hash_bytes_seeded(row.data ? row.data : "", row.len, seed);
+}
+
 /* ---- The state ---- */
 
 void nd_row_put_state(uint8_t *row, const struct nd_catalog_state *s)

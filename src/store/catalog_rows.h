@@ -47,6 +47,10 @@ static inline uint64_t nd_key_get_64(const uint8_t *bytes)
 
 void nd_key_add_id(struct nd_key *key, struct nd_view id);
 
+/* The checksum behind each row: of the number of its table, its key and its bytes. */
+enum { ND_ROW_CHECKSUM = 4 };
+uint32_t nd_row_checksum(unsigned table, const struct nd_key *key, struct nd_view row);
+
 /* The greatest row that is not text: of a document, with its id behind it. */
 enum {
     ND_ROW_STATE = 88,

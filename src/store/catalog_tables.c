@@ -16,6 +16,8 @@ const char *nd_catalog_table_name(enum nd_catalog_table table)
     return name[table];
 }
 
+const char nd_catalog_wrong_checksum[] = "the checksum of the row is wrong";
+
 /* ---- Failures ---- */
 
 /* LMDB says EIO, too, where the disk took a part of what it was to write. */
@@ -94,6 +96,27 @@ static MDB_val key_value(const struct nd_key *key)
     return (MDB_val){key->len, (void *)(uintptr_t)key->bytes};
 }
 
+bool nd_catalog_open_row(enum nd_catalog_table table, const struct nd_key *key,
+                         struct nd_view stored, struct nd_view *row)
+{
+    uint32_t checksum;
+
+    if (stored.len < ND_ROW_CHECKSUM)
+        return false;
+    *row = (struct nd_view){stored.data, stored.len - ND_ROW_CHECKSUM};
+    (void)nd_row_get_32((struct nd_view){row->data + row->len, ND_ROW_CHECKSUM}, &checksum);
+    return checksum == nd_row_checksum(table, key, *row);
+}
+
+/* 1, where the row has its checksum. */
+static int open_row(struct nd_txn *txn, enum nd_catalog_table table, const struct nd_key *key,
+                    MDB_val stored, struct nd_view *row, struct nd_error *err)
+{
+    if (nd_catalog_open_row(table, key, (struct nd_view){stored.mv_data, stored.mv_size}, row))
+        return 1;
+    return nd_catalog_fail_row(txn, table, key, nd_catalog_wrong_checksum, err);
+}
+
 int nd_catalog_get(struct nd_txn *txn, enum nd_catalog_table table, const struct nd_key *key,
                    struct nd_view *row, struct nd_error *err)
 {
@@ -104,8 +127,7 @@ int nd_catalog_get(struct nd_txn *txn, enum nd_catalog_table table, const struct
         return 0;
     if (code)
         return nd_catalog_fail(txn, table, key, code, err);
-    *row = (struct nd_view){v.mv_data, v.mv_size};
-    return 1;
+    return open_row(txn, table, key, v, row, err);
 }
 
 enum nd_status nd_catalog_delete(struct nd_txn *txn, enum nd_catalog_table table,
@@ -211,8 +233,7 @@ int nd_catalog_seek(struct nd_txn *txn, enum nd_catalog_table table, struct nd_k
         txn->last[table] = *key;
         txn->is_found[table] = true;
     }
-    *row = (struct nd_view){v.mv_data, v.mv_size};
-    return 1;
+    return open_row(txn, table, key, v, row, err);
 }
 
 /* Find the last key of a table, which rows that come may be behind. */
@@ -233,19 +254,30 @@ static int learn_last(struct nd_txn *txn, enum nd_catalog_table table)
     return code == MDB_NOTFOUND ? 0 : code;
 }
 
+/* Write a row with its checksum. */
+static void close_row(enum nd_catalog_table table, const struct nd_key *key, struct nd_view row,
+                      uint8_t *stored)
+{
+    if (row.len)
+        memcpy(stored, row.data, row.len);
+    nd_row_put_32(stored + row.len, nd_row_checksum(table, key, row));
+}
+
 enum nd_status nd_catalog_put(struct nd_txn *txn, enum nd_catalog_table table,
                               const struct nd_key *key, struct nd_view row, struct nd_error *err)
 {
-    MDB_val k = key_value(key), v = {row.len, (void *)(uintptr_t)row.data};
-    unsigned flags = 0;
+    MDB_val k = key_value(key), v = {row.len + ND_ROW_CHECKSUM, NULL};
+    unsigned flags = MDB_RESERVE;
     int code = txn->knows_last[table] ? 0 : learn_last(txn, table);
 
     if (code == 0) {
         if (is_behind(key, &txn->last[table])) {
-            flags = MDB_APPEND;
+            flags |= MDB_APPEND;
             txn->last[table] = *key;
         }
         code = mdb_put(txn->txn, txn->catalog->table[table], &k, &v, flags);
     }
+    if (code == 0)
+        close_row(table, key, row, v.mv_data);
     return code ? nd_catalog_fail(txn, table, key, code, err) : ND_OK;
 }

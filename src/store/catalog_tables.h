@@ -7,6 +7,7 @@
 #include "store/catalog.h"
 #include "store/catalog_rows.h"
 
+/* Their numbers are those of docs/format/store.md. */
 enum nd_catalog_table {
     ND_TABLE_META,
     ND_TABLE_LABEL_SETS,
@@ -56,7 +57,13 @@ enum nd_status nd_catalog_fail_row(struct nd_txn *txn, enum nd_catalog_table tab
                                    const struct nd_key *key, const char *reason,
                                    struct nd_error *err);
 
-/* 1: found, 0: not, < 0. */
+/* What is said of a row that has changed since it was written. */
+extern const char nd_catalog_wrong_checksum[];
+/* Take the checksum off the bytes of a row.  False: they are not those that were written. */
+bool nd_catalog_open_row(enum nd_catalog_table table, const struct nd_key *key,
+                         struct nd_view stored, struct nd_view *row);
+
+/* 1: found, 0: not, < 0.  ND_EINPUT where the checksum of the row is wrong. */
 int nd_catalog_get(struct nd_txn *txn, enum nd_catalog_table table, const struct nd_key *key,
                    struct nd_view *row, struct nd_error *err);
 enum nd_status nd_catalog_put(struct nd_txn *txn, enum nd_catalog_table table,
@@ -64,7 +71,8 @@ enum nd_status nd_catalog_put(struct nd_txn *txn, enum nd_catalog_table table,
 /* ND_EINPUT: it is not there. */
 enum nd_status nd_catalog_delete(struct nd_txn *txn, enum nd_catalog_table table,
                                  const struct nd_key *key, struct nd_error *err);
-/* The first row whose key is at least *key, which it becomes, and has its first `same` bytes. */
+/* The first row whose key is at least *key, which it becomes, and has its first `same` bytes.
+ * ND_EINPUT where the checksum of the row is wrong, whose key *key is then. */
 int nd_catalog_seek(struct nd_txn *txn, enum nd_catalog_table table, struct nd_key *key,
                     size_t same, struct nd_view *row, struct nd_error *err);
 void nd_catalog_close_cursors(struct nd_txn *txn);

@@ -233,12 +233,15 @@ static enum nd_status check_entries(struct checking *c)
     struct nd_buffer text = {0};
     struct nd_entry entry;
     enum nd_status status = ND_OK;
+    uint64_t n_bad = 0;
     uint32_t number = 0;
     int found;
 
     while (status == ND_OK &&
            (found = nd_catalog_next_entry(c->reader.txn, &number, &entry, c->err)) != 0) {
-        if (found == ND_EINPUT) { /* was found before */
+        if (found == ND_EINPUT) { /* was found before, unless the table cannot be read */
+            if (n_bad++ > c->n_findings)
+                break;
             number++;
             continue;
         }

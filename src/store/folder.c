@@ -2,12 +2,15 @@
 #define _GNU_SOURCE
 #include "store/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 char *nd_folder_path(const char *folder, const char *name, struct nd_error *err)
@@ -31,6 +34,49 @@ enum nd_status nd_folder_sync(const char *path, struct nd_error *err)
     if (fd >= 0)
         (void)close(fd);
     return is_synced ? ND_OK : nd_fail(err, ND_EIO, "%s: %s", path, strerror(reason));
+}
+
+/* The name of a user, or the number of one that has none. */
+struct user_name {
+    char text[64];
+};
+static const char *name_of(uid_t user, struct user_name *name)
+{
+    struct passwd row, *found = NULL;
+    char bytes[4096];
+
+    if (getpwuid_r(user, &row, bytes, sizeof bytes, &found) == 0 && found)
+        (void)snprintf(name->text, sizeof name->text, "%s", row.pw_name);
+    else
+        (void)snprintf(name->text, sizeof name->text, "user %lu", (unsigned long)user);
+    return name->text;
+}
+
+enum nd_status nd_folder_fail(const char *folder, const char *path, int reason,
+                              struct nd_error *err)
+{
+    struct user_name owner, self;
+    struct stat about;
+
+    if ((reason != EACCES && reason != EPERM) ||
+        (stat(path, &about) != 0 && stat(folder, &about) != 0))
+        return nd_fail(err, ND_EIO, "%s: %s", path, strerror(reason));
+    return nd_fail(err, ND_EIO, "%s: permission denied: it is owned by %s, and this runs as %s",
+                   path, name_of(about.st_uid, &owner), name_of(geteuid(), &self));
+}
+
+bool nd_folder_is_empty(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    bool is_empty = true;
+
+    if (!dir)
+        return errno == ENOENT;
+    while (is_empty && (entry = readdir(dir)) != NULL)
+        is_empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    (void)closedir(dir);
+    return is_empty;
 }
 
 /* The length of a name without slashes at its end. */

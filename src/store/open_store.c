@@ -168,7 +168,7 @@ static enum nd_status lock_folder(struct nd_store *store, struct nd_error *err)
         return ND_ENOMEM;
     store->folder_lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (store->folder_lock < 0) {
-        nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+        (void)nd_folder_fail(store->folder, path, errno, err);
         free(path);
         return ND_EIO;
     }
@@ -360,13 +360,24 @@ static void free_store(struct nd_store *store)
     free(store);
 }
 
-static bool is_store(const char *folder)
+/* Find out whether a folder is a store.  A folder that has anything else is none, and none is made of
+ * it. */
+static enum nd_status look_for_store(const char *folder, bool *is_there, struct nd_error *err)
 {
     char path[4096 + 64];
     struct stat about;
 
     snprintf(path, sizeof path, "%s/" ND_CATALOG_FILE, folder);
-    return stat(path, &about) == 0;
+    *is_there = stat(path, &about) == 0;
+    if (*is_there)
+        return ND_OK;
+    if (errno == ENOTDIR)
+        return nd_fail(err, ND_EINVAL, "%s: is no store: it is no folder", folder);
+    if (errno != ENOENT)
+        return nd_folder_fail(folder, path, errno, err);
+    if (!nd_folder_is_empty(folder))
+        return nd_fail(err, ND_EINVAL, "%s: is no store: it has no " ND_CATALOG_FILE, folder);
+    return ND_OK;
 }
 
 /* Make a store by a recipe that is served; the default one if there is none. */
@@ -374,10 +385,11 @@ static enum nd_status make_if_missing(const char *folder, const struct nd_store_
                                       struct nd_error *err)
 {
     struct nd_recipe *recipe;
-    enum nd_status status;
+    bool is_there;
+    enum nd_status status = look_for_store(folder, &is_there, err);
 
-    if (is_store(folder))
-        return ND_OK;
+    if (status != ND_OK || is_there)
+        return status;
     if (!options->create || options->read_only)
         return nd_fail(err, ND_EINVAL, "%s: there is no store", folder);
     recipe = options->recipe ? nd_recipe_copy(options->recipe, err) : nd_recipe_new(err);

@@ -351,13 +351,18 @@ enum nd_status nd_session_list_versions(struct nd_session *session,
 {
     uint32_t number = row->version > limit ? (uint32_t)(row->version - limit + 1) : 1;
     struct nd_version_row version;
-    struct nd_version *list;
+    struct nd_version *list = session->list;
     int found;
 
     for (*n = 0; *n < limit; number++) {
         found = nd_catalog_next_version(session->reader.txn, row->number, &number, &version, err);
-        if (found <= 0)
+        if (found < 0)
             return (enum nd_status)found;
+        if (!found) /* the present version is the last one */
+            return *n && list[*n - 1].number == row->version
+                       ? ND_OK
+                       : nd_fail(err, ND_EINPUT, "%s: versions of document %llu are missing",
+                                 session->store->folder, (unsigned long long)row->number);
         list = session->list;
         if (!ND_RESERVE(list, &session->list_capacity, *n + 1))
             return nd_fail(err, ND_ENOMEM, "out of memory for an answer");

@@ -146,6 +146,59 @@ PY
     [[ $output == *"neardup: store: is damaged"* ]]
 }
 
+@test "store check: damaged pages of the database end no check, whatever LMDB makes of them" {
+    make_store
+    stop
+    cp -r store whole
+    crashed=0
+    for seed in $(seq "$(sized 400 40)"); do
+        rm -rf store
+        cp -r whole store
+        python3 - store/catalog.mdb "$seed" <<'PY'
+import os, random, sys
+r = random.Random(int(sys.argv[2]))
+with open(sys.argv[1], "r+b") as f:
+    size = os.path.getsize(sys.argv[1])
+    f.seek(r.randrange(8192, size) // 512 * 512)
+    f.write(r.randbytes(512))
+PY
+        run neardup store check store
+        [ "$status" -le 2 ] || { echo "seed $seed: $status $output"; return 1; }
+        if [[ $output == *"ended the process that checks it"* ]]; then
+            [ "$status" -eq 1 ]
+            [[ $output == *"neardup: store: is damaged"* ]]
+            crashed=1
+        fi
+    done
+    [ "$crashed" -eq 1 ]
+}
+
+@test "store: who may not read it, and what is none, is told so" {
+    needs_server_program
+    mkdir other
+    touch other/file
+    run neardup store check other
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: other: is no store: it has no catalog.mdb" ]
+    run timeout 10 "$NEARDUP" serve --listen 127.0.0.1:0 other
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: other: is no store: it has no catalog.mdb" ]
+    run neardup store check other/file
+    [ "$output" = "neardup: other/file: is no store: it is no folder" ]
+    mkdir closed
+    chmod 0 closed
+    someone=()
+    if [ "$(id -u)" -eq 0 ]; then # who may read everything
+        someone=(setpriv --reuid 65534 --clear-groups)
+        chmod 755 .
+        "${someone[@]}" "$NEARDUP" --version || skip "nobody but root can run the program"
+    fi
+    run "${someone[@]}" "$NEARDUP" store check closed
+    [ "$status" -eq 2 ]
+    user=$("${someone[@]}" id -un)
+    [ "$output" = "neardup: closed/catalog.mdb: permission denied: it is owned by $(id -un), and this runs as $user" ]
+}
+
 @test "store backup: a copy that can be served, made while a service runs" {
     make_store
     run neardup store backup store copy

@@ -551,6 +551,68 @@ static void deleting_what_is_not_there_is_an_error(void **state)
 
 /* ---- Transactions ---- */
 
+/* Store the bytes of a row as they are. */
+static void put_bytes(struct nd_txn *txn, enum nd_catalog_table table, const struct nd_key *key,
+                      const void *bytes, size_t len)
+{
+    MDB_val k = {key->len, (void *)(uintptr_t)key->bytes}, v = {len, (void *)(uintptr_t)bytes};
+
+    assert_int_equal(mdb_put(txn->txn, txn->catalog->table[table], &k, &v, 0), 0);
+}
+
+static void assert_is_damaged(struct nd_txn *txn, enum nd_catalog_table table,
+                              const struct nd_key *key)
+{
+    struct nd_key next = *key;
+    struct nd_view row;
+    struct nd_error err;
+
+    assert_int_equal(nd_catalog_get(txn, table, key, &row, &err), ND_EINPUT);
+    assert_non_null(strstr(err.message, "the checksum of the row is wrong"));
+    assert_int_equal(nd_catalog_seek(txn, table, &next, 0, &row, &err), ND_EINPUT);
+    assert_non_null(strstr(err.message, "the checksum of the row is wrong"));
+}
+
+static void no_row_with_another_byte_key_or_table_is_read(void **state)
+{
+    const struct nd_key key = {3, "key"}, other = {3, "kez"};
+    struct catalog_fixture f;
+    uint8_t bytes[64];
+    MDB_val k = {3, "key"}, v;
+    struct nd_txn *txn;
+
+    (void)state;
+    fixture_make(&f);
+    txn = begin(&f, true);
+    OK(nd_catalog_put(txn, ND_TABLE_META, &key, view("a row of some length"), NULL));
+    OK(mdb_get(txn->txn, f.catalog->table[ND_TABLE_META], &k, &v));
+    assert_int_equal(v.mv_size, 24);
+    memcpy(bytes, v.mv_data, 24);
+    for (unsigned bit = 0; bit < 24 * 8; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        put_bytes(txn, ND_TABLE_META, &key, bytes, 24);
+        assert_is_damaged(txn, ND_TABLE_META, &key);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    for (size_t len = 0; len < 24; len++) {
+        put_bytes(txn, ND_TABLE_META, &key, bytes, len);
+        assert_is_damaged(txn, ND_TABLE_META, &key);
+    }
+    put_bytes(txn, ND_TABLE_META, &other, bytes, 24);
+    assert_is_damaged(txn, ND_TABLE_META, &other);
+    put_bytes(txn, ND_TABLE_TEXTS, &key, bytes, 24);
+    assert_is_damaged(txn, ND_TABLE_TEXTS, &key);
+    put_bytes(txn, ND_TABLE_META, &key, bytes, 24);
+    {
+        struct nd_view row;
+
+        assert_int_equal(nd_catalog_get(txn, ND_TABLE_META, &key, &row, NULL), 1);
+        assert_int_equal(row.len, 20);
+    }
+    nd_catalog_abort(txn);
+    fixture_remove(&f);
+}
+
 static void readers_see_what_was_committed_when_they_began(void **state)
 {
     struct catalog_fixture f;
@@ -871,6 +933,7 @@ int main(void)
         cmocka_unit_test(what_is_due_comes_in_order_of_a_label_set),
         cmocka_unit_test(counts_segments_and_removals_are_kept),
         cmocka_unit_test(deleting_what_is_not_there_is_an_error),
+        cmocka_unit_test(no_row_with_another_byte_key_or_table_is_read),
         cmocka_unit_test(readers_see_what_was_committed_when_they_began),
         cmocka_unit_test(an_aborted_transaction_leaves_no_trace),
         cmocka_unit_test(reading_only_refuses_to_write),

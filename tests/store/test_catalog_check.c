@@ -389,6 +389,49 @@ static void each_damage_is_found(void **state)
     fixture_remove(&f);
 }
 
+/* Change the last byte of the first row of a table, as a disk might. */
+static void flip_first_row(struct nd_txn *txn, enum nd_catalog_table table)
+{
+    MDB_dbi dbi = txn->catalog->table[table];
+    MDB_val key, row, changed;
+    MDB_cursor *cursor;
+
+    OK(mdb_cursor_open(txn->txn, dbi, &cursor));
+    OK(mdb_cursor_get(cursor, &key, &row, MDB_FIRST));
+    changed.mv_size = row.mv_size;
+    changed.mv_data = malloc(row.mv_size);
+    assert_non_null(changed.mv_data);
+    memcpy(changed.mv_data, row.mv_data, row.mv_size);
+    ((uint8_t *)changed.mv_data)[row.mv_size - 1] ^= 1;
+    OK(mdb_put(txn->txn, dbi, &key, &changed, 0));
+    free(changed.mv_data);
+    mdb_cursor_close(cursor);
+}
+
+static void a_row_whose_checksum_is_wrong_is_one_finding_of_its_table(void **state)
+{
+    struct catalog_fixture f;
+
+    (void)state;
+    fixture_make(&f);
+    for (int table = 0; table < ND_CATALOG_TABLES; table++) {
+        struct nd_txn *txn = begin(&f, true);
+        struct findings found;
+        char expected[80];
+
+        put_world(txn);
+        flip_first_row(txn, (enum nd_catalog_table)table);
+        (void)snprintf(expected, sizeof expected, "table %s, key ",
+                       nd_catalog_table_name((enum nd_catalog_table)table));
+        found = check(txn, "the checksum of the row is wrong");
+        assert_true(found.is_found);
+        found = check(txn, expected);
+        assert_true(found.is_found);
+        nd_catalog_abort(txn);
+    }
+    fixture_remove(&f);
+}
+
 static void every_number_of_the_state_counts(void **state)
 {
     struct catalog_fixture f;
@@ -465,6 +508,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_database_in_order_has_no_findings),
         cmocka_unit_test(each_damage_is_found),
+        cmocka_unit_test(a_row_whose_checksum_is_wrong_is_one_finding_of_its_table),
         cmocka_unit_test(every_number_of_the_state_counts),
         cmocka_unit_test(keys_of_a_wrong_length_are_found),
         cmocka_unit_test(any_bytes_are_checked),

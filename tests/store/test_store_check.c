@@ -278,6 +278,42 @@ static void a_store_is_checked_while_it_is_written_to(void **state)
     fixture_end(&f);
 }
 
+/* Remove the versions of the first document. */
+static void lose_versions(struct nd_txn *txn, int what)
+{
+    uint64_t n;
+
+    (void)what;
+    assert_int_equal(nd_catalog_delete_versions(txn, 0, &n, NULL), ND_OK);
+    assert_true(n > 0);
+}
+
+static void versions_that_are_missing_are_no_answer(void **state)
+{
+    const struct nd_document_query query = {.id = view("https://example.org/0/0"),
+                                            .any_labels = true};
+    const struct nd_version *versions;
+    struct nd_stored stored;
+    struct nd_error err;
+    struct fixture f;
+    size_t n;
+
+    (void)state;
+    fixture_begin(&f);
+    fixture_open(&f);
+    content_fill(&f, 9);
+    assert_int_equal(
+        nd_session_versions(f.session, f.admin, &query, 100, &stored, &versions, &n, &err),
+        ND_STORE_OK);
+    change_database(&f, lose_versions, 0);
+    assert_int_equal(
+        nd_session_versions(f.session, f.admin, &query, 100, &stored, &versions, &n, &err),
+        ND_STORE_FAILED);
+    assert_non_null(strstr(err.message, "are missing"));
+    fixture_close(&f);
+    fixture_end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +321,7 @@ int main(void)
         cmocka_unit_test(recipes_by_distance_are_checked),
         cmocka_unit_test(each_damage_of_a_row_is_found),
         cmocka_unit_test(a_byte_of_a_text_is_found),
+        cmocka_unit_test(versions_that_are_missing_are_no_answer),
         cmocka_unit_test(a_store_is_checked_while_it_is_written_to),
     };
 
