@@ -31,6 +31,8 @@ enum { WORKERS_MAX = 1024, PUSHED_MAX = 1024, NAMES = 3 };
 struct old_file {
     const struct nd_sketch_file *file;
     uint64_t first;
+    /* Which of the fields that it keeps is `within`, and which are those of `never`. */
+    unsigned within, never[ND_SKETCH_FIELDS_MAX];
 };
 
 struct nd_py_against {
@@ -139,35 +141,52 @@ static bool take_files(PyObject *module, struct nd_py_against *a, PyObject *file
     return true;
 }
 
-/* against_new(recipe, sketch files, keep, (keep column, prefer column, 0), preferred values) */
+/* Take the numbers of fields of each file.  False: an exception is set. */
+static bool take_fields(struct nd_py_against *a, PyObject *fields)
+{
+    for (size_t i = 0; i < a->n_old; i++) {
+        PyObject *own = PyTuple_GetItem(fields, (Py_ssize_t)i), *never;
+        Py_ssize_t n;
+
+        if (!own || !PyArg_ParseTuple(own, "IO!", &a->old[i].within, &PyTuple_Type, &never))
+            return false;
+        n = PyTuple_Size(never);
+        if (n > ND_SKETCH_FIELDS_MAX || (size_t)n != a->order.comparable.n_never) {
+            PyErr_SetString(PyExc_ValueError, "each column of never has a field");
+            return false;
+        }
+        for (Py_ssize_t k = 0; k < n; k++)
+            a->old[i].never[k] = (unsigned)PyLong_AsUnsignedLong(PyTuple_GetItem(never, k));
+    }
+    return !PyErr_Occurred();
+}
+
+/* against_new(recipe, sketch files, keep, (keep column, prefer column, within column), preferred values,
+ * never, of each file the numbers of the field `within` and of those of `never`) */
 static PyObject *against_new(PyObject *module, PyObject *args)
 {
-    PyObject *recipe_capsule, *files, *preferred, *none = PyTuple_New(0), *capsule = NULL;
+    PyObject *recipe_capsule, *files, *preferred, *never, *fields, *capsule = NULL;
     const struct nd_recipe *recipe;
     struct nd_py_roles roles;
     struct nd_py_against *a;
     struct nd_error err;
     const char *keep;
 
-    if (!none ||
-        !PyArg_ParseTuple(args, "OO!s(III)O!", &recipe_capsule, &PyTuple_Type, &files, &keep,
-                          &roles.keep, &roles.prefer, &roles.within, &PyTuple_Type, &preferred) ||
-        !(recipe = nd_py_recipe(recipe_capsule)) || !(a = calloc(1, sizeof *a))) {
-        Py_XDECREF(none);
+    if (!PyArg_ParseTuple(args, "OO!s(III)O!O!O!", &recipe_capsule, &PyTuple_Type, &files, &keep,
+                          &roles.keep, &roles.prefer, &roles.within, &PyTuple_Type, &preferred,
+                          &PyTuple_Type, &never, &PyTuple_Type, &fields) ||
+        !(recipe = nd_py_recipe(recipe_capsule)) || !(a = calloc(1, sizeof *a)))
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-    }
-    roles.within = 0;
     a->room = calloc(WORKERS_MAX, sizeof *a->room);
     a->recipe = nd_recipe_copy(recipe, &err);
     a->held = Py_BuildValue("[OO]", recipe_capsule, files);
     if (!a->room || !a->recipe || !a->held)
         PyErr_NoMemory();
-    else if (nd_py_order_init(module, &a->order, keep, &roles, preferred, none) &&
-             take_files(module, a, files))
+    else if (nd_py_order_init(module, &a->order, keep, &roles, preferred, never) &&
+             take_files(module, a, files) && take_fields(a, fields))
         capsule = PyCapsule_New(a, ND_PY_AGAINST, free_capsule);
     if (!capsule)
         free_against(a);
-    Py_DECREF(none);
     return capsule;
 }
 
@@ -322,25 +341,51 @@ static enum nd_status note_places(struct nd_py_against *a, const struct nd_sketc
     return ND_OK;
 }
 
+static struct nd_py_value value_of(const struct nd_sketch_row *row, unsigned field)
+{
+    struct nd_py_value value;
+
+    value.value = nd_sketch_row_field(row, field, &value.replaced);
+    return value;
+}
+
+/* With whom an old document is compared.  False: out of memory. */
+static bool group_old(struct nd_py_against *a, const struct old_file *old,
+                      const struct nd_sketch_row *row, uint32_t *group)
+{
+    struct nd_py_comparable *c = &a->order.comparable;
+    struct nd_py_value within = {{NULL, 0}, 0}, never[ND_SKETCH_FIELDS_MAX];
+
+    if (c->within)
+        within = value_of(row, old->within);
+    for (size_t i = 0; i < c->n_never; i++)
+        never[i] = value_of(row, old->never[i]);
+    return nd_py_comparable_group_of(c, within, never, group);
+}
+
 /* Of an old file, whose documents are pushed as they come. */
-static enum nd_status push_block(struct nd_py_against *a, const struct nd_sketch_block *block,
-                                 struct nd_error *err)
+static enum nd_status push_block(struct nd_py_against *a, const struct old_file *old,
+                                 const struct nd_sketch_block *block, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
     for (size_t from = 0, n; status == ND_OK && from < block->n; from += n) {
         n = block->n - from < PUSHED_MAX ? block->n - from : PUSHED_MAX;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             a->item[i] = (struct nd_dedup_item){.sketched = &block->rows[from + i]};
+            if (!group_old(a, old, &block->rows[from + i], &a->item[i].group))
+                return out_of_memory(err);
+        }
         status = push(a, n, err);
     }
     return status;
 }
 
-/* Go through a file; between two blocks Python may stop it.  False: an exception is set. */
-static bool take_file(PyObject *module, struct nd_py_against *a, const struct nd_sketch_file *file,
-                      bool is_old)
+/* Go through a file, an old one or else (NULL) that of the new documents; between two blocks Python may
+ * stop it.  False: an exception is set. */
+static bool take_file(PyObject *module, struct nd_py_against *a, const struct old_file *old)
 {
+    const struct nd_sketch_file *file = old ? old->file : a->fresh;
     struct nd_sketch_block block = {0};
     enum nd_status status = ND_OK;
     struct nd_error err;
@@ -348,11 +393,11 @@ static bool take_file(PyObject *module, struct nd_py_against *a, const struct nd
     for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(file)->blocks; i++) {
         Py_BEGIN_ALLOW_THREADS;
         status =
-            nd_sketch_file_read(file, i, is_old ? parts_of(a) : ND_SKETCH_FILE_ROWS, &block, &err);
+            nd_sketch_file_read(file, i, old ? parts_of(a) : ND_SKETCH_FILE_ROWS, &block, &err);
         if (status == ND_OK)
             status = note_places(a, &block, &err);
-        if (status == ND_OK && is_old)
-            status = push_block(a, &block, &err);
+        if (status == ND_OK && old)
+            status = push_block(a, old, &block, &err);
         Py_END_ALLOW_THREADS;
         if (status == ND_OK && PyErr_CheckSignals() < 0)
             break;
@@ -396,7 +441,8 @@ static enum nd_status push_some(struct nd_py_against *a, size_t from, size_t n,
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         status = read_placed(a, placed(a, a->n_seen + from + i), parts_of(a), &a->row_room[i],
                              &a->row[i], err);
-        a->item[i] = (struct nd_dedup_item){.sketched = &a->row[i]};
+        a->item[i] = (struct nd_dedup_item){.sketched = &a->row[i],
+                                            .group = a->order.group ? a->order.group[from + i] : 0};
     }
     if (status == ND_OK)
         status = push(a, n, err);
@@ -453,7 +499,7 @@ static bool make_engine(PyObject *module, struct nd_py_against *a, unsigned thre
 }
 
 /* What is counted of the new documents alone. */
-static void count(struct nd_py_against *a, const struct nd_dedup_stats *old)
+static void count(struct nd_py_against *a, const struct nd_dedup_stats *old, uint32_t n_never)
 {
     struct nd_dedup_stats *s = &a->result->stats;
 
@@ -463,22 +509,23 @@ static void count(struct nd_py_against *a, const struct nd_dedup_stats *old)
     s->checks -= old->checks;
     s->bytes -= old->bytes;
     a->result->n_pushed = a->order.n;
+    a->result->n_never = n_never;
 }
 
 static bool decide(PyObject *module, struct nd_py_against *a, unsigned threads, PyObject *progress)
 {
+    uint32_t n_never = a->order.comparable.n_alone; /* of new documents: no old one was seen yet */
     struct nd_dedup_stats old;
     bool is_good = make_engine(module, a, threads) && a->result;
 
     for (size_t i = 0; is_good && i < a->n_old; i++)
-        is_good = take_file(module, a, a->old[i].file, true);
+        is_good = take_file(module, a, &a->old[i]);
     if (is_good)
         nd_dedup_get_stats(a->dedup, &old);
-    is_good = is_good && take_file(module, a, a->fresh, false) &&
-              for_each(module, a, progress, push_some) &&
+    is_good = is_good && take_file(module, a, NULL) && for_each(module, a, progress, push_some) &&
               (!is_components(a) || for_each(module, a, Py_None, note_components));
     if (is_good)
-        count(a, &old);
+        count(a, &old, n_never);
     nd_dedup_free(a->dedup);
     a->dedup = NULL;
     return is_good;

@@ -17,13 +17,17 @@ static bool view_of(PyObject *text, struct nd_view *view)
     return view->data != NULL;
 }
 
-/* The number of a value among those that were listed; 0: it is none of them. */
-static uint32_t listed(const struct nd_groups *values, const struct nd_py_column *column,
-                       size_t row)
+static struct nd_py_value value_at(const struct nd_py_column *column, size_t row)
 {
-    uint32_t number = nd_groups_find(values, column->value[row]);
+    return (struct nd_py_value){column->value[row], nd_py_column_replaced(column, row)};
+}
 
-    return number && !nd_py_column_replaced(column, row) ? number : 0;
+/* The number of a value among those that were listed; 0: it is none of them. */
+static uint32_t listed(const struct nd_groups *values, struct nd_py_value value)
+{
+    uint32_t number = nd_groups_find(values, value.value);
+
+    return number && !value.replaced ? number : 0;
 }
 
 /* ---- Which are compared ---- */
@@ -76,19 +80,38 @@ void nd_py_comparable_release(struct nd_py_comparable *c)
     nd_groups_release(&c->values);
 }
 
+/* Whether it is one of `never`, and so alone in its group. */
+static bool take_alone(struct nd_py_comparable *c, size_t i, struct nd_py_value value,
+                       uint32_t *group)
+{
+    if (!listed(&c->never[i], value))
+        return false;
+    *group = UINT32_MAX - c->n_alone++;
+    return true;
+}
+
+static bool group_within(struct nd_py_comparable *c, struct nd_py_value value, uint32_t *group)
+{
+    *group = 0;
+    return !c->within || nd_groups_number_repaired(&c->values, value.value, value.replaced, group);
+}
+
+bool nd_py_comparable_group_of(struct nd_py_comparable *c, struct nd_py_value within,
+                               const struct nd_py_value *never, uint32_t *group)
+{
+    for (size_t i = 0; i < c->n_never; i++)
+        if (take_alone(c, i, never[i], group))
+            return true;
+    return group_within(c, within, group);
+}
+
 bool nd_py_comparable_group(struct nd_py_comparable *c, const struct nd_py_frame *frame, size_t row,
                             uint32_t *group)
 {
-    const struct nd_py_column *column = &frame->column[c->within];
-
-    *group = 0;
     for (size_t i = 0; i < c->n_never; i++)
-        if (listed(&c->never[i], &frame->column[c->never_column[i]], row)) {
-            *group = UINT32_MAX - c->n_alone++;
+        if (take_alone(c, i, value_at(&frame->column[c->never_column[i]], row), group))
             return true;
-        }
-    return !c->within || nd_groups_number_repaired(&c->values, column->value[row],
-                                                   nd_py_column_replaced(column, row), group);
+    return group_within(c, value_at(&frame->column[c->within], row), group);
 }
 
 /* ---- The order ---- */
@@ -184,7 +207,7 @@ bool nd_py_order_rank(struct nd_py_order *o, const struct nd_py_frame *f, size_t
                         !nd_rough_keys_note(&o->rough, &o->keep, offer->key, row, value)))
         return false;
     if (o->roles.prefer) {
-        uint32_t number = listed(&o->preferred, &f->column[o->roles.prefer], at);
+        uint32_t number = listed(&o->preferred, value_at(&f->column[o->roles.prefer], at));
 
         offer->prefer = number ? number : UINT32_MAX;
     }

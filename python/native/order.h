@@ -30,6 +30,15 @@ bool nd_py_comparable_init(struct nd_py_comparable *c, unsigned within, PyObject
 void nd_py_comparable_release(struct nd_py_comparable *c);
 /* Whether a frame has all these columns. */
 bool nd_py_comparable_fits(const struct nd_py_comparable *c, const struct nd_py_frame *frame);
+/* A value as a column or a record has it, and what was repaired in it. */
+struct nd_py_value {
+    struct nd_view value;
+    uint64_t replaced;
+};
+/* The group of a document by its value of `within`, and those of the columns of `never`.  False: out of
+ * memory. */
+bool nd_py_comparable_group_of(struct nd_py_comparable *c, struct nd_py_value within,
+                               const struct nd_py_value *never, uint32_t *group);
 /* The group of a row.  False: out of memory. */
 bool nd_py_comparable_group(struct nd_py_comparable *c, const struct nd_py_frame *frame, size_t row,
                             uint32_t *group);

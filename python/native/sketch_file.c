@@ -25,7 +25,9 @@
 /* ---- Writing ---- */
 
 struct writer {
-    const struct nd_recipe *recipe; /* of the capsule in the context */
+    const struct nd_recipe *recipe;          /* of the capsule in the context */
+    const char *field[ND_SKETCH_FIELDS_MAX]; /* likewise */
+    size_t n_fields;
     FILE *stream;
     struct nd_sketch_writer *writer; /* NULL: the file is complete, or it failed */
     uint32_t n_sources;
@@ -74,31 +76,57 @@ static int descriptor_of(PyObject *file)
     return PyLong_Check(file) ? (int)PyLong_AsLong(file) : nd_py_file_descriptor(file);
 }
 
-/* sketch_writer_new(recipe, file of a publisher or descriptor, whether to keep shingles) */
+/* The names of fields in a tuple, which are its own.  False: an exception is set. */
+static bool names_of(PyObject *module, PyObject *tuple, const char **field, size_t *n)
+{
+    Py_ssize_t count = PyTuple_Size(tuple);
+    struct nd_error err;
+
+    *n = 0;
+    if (count > ND_SKETCH_FIELDS_MAX) {
+        (void)nd_fail(&err, ND_EINVAL, "fields: records keep at most %d", ND_SKETCH_FIELDS_MAX);
+        (void)nd_py_raise(module, &err);
+        return false;
+    }
+    for (; (Py_ssize_t)*n < count; ++*n) {
+        field[*n] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, (Py_ssize_t)*n), NULL);
+        if (!field[*n])
+            return false;
+    }
+    return count >= 0;
+}
+
+/* sketch_writer_new(recipe, file of a publisher or descriptor, whether to keep shingles, names of
+ * fields) */
 static PyObject *sketch_writer_new(PyObject *module, PyObject *args)
 {
-    PyObject *recipe_capsule, *file_capsule, *capsule = NULL;
+    PyObject *recipe_capsule, *file_capsule, *fields, *capsule = NULL;
     struct nd_sketch_writer_options options = {0};
     struct writer *w;
     struct nd_error err;
     int keeps_shingles, fd;
 
-    if (!PyArg_ParseTuple(args, "OOp", &recipe_capsule, &file_capsule, &keeps_shingles) ||
+    if (!PyArg_ParseTuple(args, "OOpO!", &recipe_capsule, &file_capsule, &keeps_shingles,
+                          &PyTuple_Type, &fields) ||
         (fd = descriptor_of(file_capsule)) < 0)
         return NULL;
     w = calloc(1, sizeof *w);
     if (!w)
         return PyErr_NoMemory();
-    w->recipe = nd_py_recipe(recipe_capsule);
+    w->recipe =
+        names_of(module, fields, w->field, &w->n_fields) ? nd_py_recipe(recipe_capsule) : NULL;
     if (w->recipe)
         options.keeps = nd_sketch_kept_of(w->recipe);
+    options.fields = w->field;
+    options.n_fields = w->n_fields;
     options.keeps.shingles &= keeps_shingles != 0;
     if (w->recipe && (w->stream = open_stream(fd, &err)))
         w->writer = nd_sketch_writer_new(w->stream, w->recipe, &options, &err);
     if (w->recipe && !w->writer)
         nd_py_raise(module, &err);
     if (w->writer && (capsule = PyCapsule_New(w, WRITER, free_writer)))
-        (void)PyCapsule_SetContext(capsule, Py_BuildValue("OO", recipe_capsule, file_capsule));
+        (void)PyCapsule_SetContext(capsule,
+                                   Py_BuildValue("OOO", recipe_capsule, file_capsule, fields));
     if (!capsule) {
         nd_sketch_writer_free(w->writer);
         if (w->stream)
@@ -206,13 +234,16 @@ static void pack_one(void *context, size_t task, unsigned number)
     struct adding *a = context;
     struct worker *w = &a->worker[number];
     struct nd_document *document = &a->documents.document[task];
-    uint64_t row = a->documents.order[a->from + task];
+    uint64_t row = a->documents.order[a->from + task], replaced[ND_PY_FIELDS_MAX];
     struct nd_sketch_row to = {.offset = 0};
 
     if (w->error.status != ND_OK)
         return;
     set_place(a, row, &to);
     set_id(a, row, document);
+    for (size_t i = 0; i < a->documents.n_fields; i++)
+        replaced[i] = nd_py_column_replaced(a->documents.field[i], row);
+    document->fields_replaced = replaced;
     if (nd_document_rows_make(&w->rows, document, &to, &w->error) == ND_OK)
         (void)nd_sketch_row_pack(a->writer->writer, &to, w->rows.scratch, &a->packed[task],
                                  &w->error);
@@ -247,8 +278,11 @@ static bool make_workers(struct adding *a, unsigned threads)
     a->packed = calloc(ND_PY_SLICE_ROWS, sizeof *a->packed);
     if (!a->worker || !a->packed)
         is_good = nd_fail(&err, ND_ENOMEM, "out of memory") == ND_OK;
-    for (unsigned i = 0; is_good && i < a->n_workers; i++)
+    for (unsigned i = 0; is_good && i < a->n_workers; i++) {
         is_good = nd_document_rows_init(&a->worker[i].rows, a->writer->recipe, &err);
+        memcpy(a->worker[i].rows.field, a->writer->field, sizeof a->writer->field);
+        a->worker[i].rows.n_fields = a->writer->n_fields;
+    }
     if (!is_good)
         nd_py_raise(a->module, &err);
     return is_good;
@@ -361,18 +395,23 @@ static void close_appender(PyObject *capsule)
     nd_sketch_appender_close(PyCapsule_GetPointer(capsule, APPENDER));
 }
 
-/* sketch_appender_open(path, recipe): nobody else can add to it meanwhile. */
+/* sketch_appender_open(path, recipe, names of fields that a new file keeps): nobody else can add to it
+ * meanwhile. */
 static PyObject *sketch_appender_open(PyObject *module, PyObject *args)
 {
     struct nd_sketch_writer_options create = {0};
     struct nd_sketch_appender *appender = NULL;
-    PyObject *path, *recipe_capsule, *capsule = NULL;
+    PyObject *path, *recipe_capsule, *fields, *capsule = NULL;
+    const char *field[ND_SKETCH_FIELDS_MAX];
     const struct nd_recipe *recipe;
     struct nd_error err;
 
-    if (!PyArg_ParseTuple(args, "O&O", PyUnicode_FSConverter, &path, &recipe_capsule))
+    if (!PyArg_ParseTuple(args, "O&OO!", PyUnicode_FSConverter, &path, &recipe_capsule,
+                          &PyTuple_Type, &fields))
         return NULL;
-    recipe = nd_py_recipe(recipe_capsule);
+    recipe =
+        names_of(module, fields, field, &create.n_fields) ? nd_py_recipe(recipe_capsule) : NULL;
+    create.fields = field;
     if (recipe) {
         create.keeps = nd_sketch_kept_of(recipe);
         appender = nd_sketch_appender_open(PyBytes_AsString(path), recipe, &create, &err);
@@ -403,20 +442,35 @@ static PyObject *sketch_file_open(PyObject *module, PyObject *args)
     return capsule;
 }
 
+static PyObject *names_kept(const struct nd_sketch_file_info *info)
+{
+    PyObject *names = PyTuple_New((Py_ssize_t)info->n_fields);
+
+    for (unsigned i = 0; names && i < info->n_fields; i++) {
+        PyObject *name = PyUnicode_DecodeUTF8(info->field[i], (Py_ssize_t)strlen(info->field[i]),
+                                              "surrogateescape");
+
+        if (!name || PyTuple_SetItem(names, (Py_ssize_t)i, name) < 0)
+            Py_CLEAR(names);
+    }
+    return names;
+}
+
 /* sketch_file_info(file): the recipe's text, its fingerprint, generation, documents, blocks, bits of a
- * fingerprint, whether there are shingles, bytes. */
+ * fingerprint, whether there are shingles, bytes, the names of fields. */
 static PyObject *sketch_file_info(PyObject *module, PyObject *capsule)
 {
     const struct nd_sketch_file *file = nd_py_sketch_file(capsule);
     const struct nd_sketch_file_info *info = file ? nd_sketch_file_info(file) : NULL;
 
     (void)module;
-    return info ? Py_BuildValue(
-                      "s#KKKIINK", info->recipe.data, (Py_ssize_t)info->recipe.len,
-                      (unsigned long long)info->recipe_fingerprint,
-                      (unsigned long long)info->generation, (unsigned long long)info->documents,
-                      info->blocks, ND_SKETCH_FINGERPRINT_BITS(info),
-                      PyBool_FromLong(info->keeps.shingles), (unsigned long long)info->bytes)
+    return info ? Py_BuildValue("s#KKKIINKN", info->recipe.data, (Py_ssize_t)info->recipe.len,
+                                (unsigned long long)info->recipe_fingerprint,
+                                (unsigned long long)info->generation,
+                                (unsigned long long)info->documents, info->blocks,
+                                ND_SKETCH_FINGERPRINT_BITS(info),
+                                PyBool_FromLong(info->keeps.shingles),
+                                (unsigned long long)info->bytes, names_kept(info))
                 : NULL;
 }
 

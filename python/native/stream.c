@@ -8,7 +8,6 @@
 #include "stream.h"
 #include "dedup.h"
 #include "result.h"
-#include "sketch_file.h"
 
 #include "base/handle.h"
 #include "base/memory.h"
@@ -33,22 +32,17 @@ struct stream {
     struct nd_handle use; /* by one call at a time */
     bool is_broken;
     uint64_t n_rows, n_documents;
-    uint64_t n_seen;   /* documents of sketch files, which come before the first row */
     uint64_t *without; /* rows without a text */
     size_t n_without, without_capacity;
 };
 
 /*
- * The row of a document: as many rows without a text lie before it as without[i] - i <= document.  One
- * of a sketch file has none, but its number.
+ * The row of a document: as many rows without a text lie before it as without[i] - i <= document.
  */
 static uint64_t row_of(const struct stream *s, uint64_t document)
 {
     size_t low = 0, high = s->n_without;
 
-    if (document < s->n_seen)
-        return ND_PY_SEEN | document;
-    document -= s->n_seen;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -119,7 +113,7 @@ static void free_capsule(PyObject *capsule)
 
 /* False: an exception is set. */
 static bool make_engine(PyObject *module, struct stream *s, const struct nd_recipe *recipe,
-                        unsigned threads, const char *folder, bool takes_sketches)
+                        unsigned threads, const char *folder)
 {
     struct nd_dedup_options options = nd_dedup_options_default();
     struct nd_error err = {0};
@@ -133,7 +127,6 @@ static bool make_engine(PyObject *module, struct stream *s, const struct nd_reci
     }
     s->source = (struct nd_text_source){.context = s, .fetch = fetch_text, .keep = keep_text};
     options.threads = threads;
-    options.takes_sketches = takes_sketches;
     options.source = folder ? &s->source : NULL;
     if (folder)
         s->texts = nd_py_texts_new(sizeof s->columns / sizeof *s->columns, folder, false, &err);
@@ -145,8 +138,7 @@ static bool make_engine(PyObject *module, struct stream *s, const struct nd_reci
 }
 
 /*
- * stream_new(recipe, threads, folder, within column, never, fields, id column, whether it takes
- * sketches): texts go to a file in the folder, with ids; None: they stay in memory.
+ * stream_new(recipe, threads, folder, within column, never, fields, id column): texts go to a file in the folder, with ids; None: they stay in memory.
  */
 static PyObject *stream_new(PyObject *module, PyObject *args)
 {
@@ -155,10 +147,9 @@ static PyObject *stream_new(PyObject *module, PyObject *args)
     struct stream *s;
     const char *path = NULL;
     unsigned threads, within, id;
-    int takes_sketches;
 
-    if (!PyArg_ParseTuple(args, "OIOIO!O!Ip", &recipe_capsule, &threads, &folder, &within,
-                          &PyTuple_Type, &never, &PyTuple_Type, &columns, &id, &takes_sketches) ||
+    if (!PyArg_ParseTuple(args, "OIOIO!O!I", &recipe_capsule, &threads, &folder, &within,
+                          &PyTuple_Type, &never, &PyTuple_Type, &columns, &id) ||
         !(recipe = nd_py_recipe(recipe_capsule)) ||
         (folder != Py_None && !(path = PyUnicode_AsUTF8AndSize(folder, NULL))))
         return NULL;
@@ -169,7 +160,7 @@ static PyObject *stream_new(PyObject *module, PyObject *args)
     s->columns[ND_PY_ID] = id ? id : ND_PY_NO_COLUMN;
     if (nd_py_fields_init(&s->fields, columns) &&
         nd_py_comparable_init(&s->comparable, within, never) &&
-        make_engine(module, s, recipe, threads, path, takes_sketches && !path))
+        make_engine(module, s, recipe, threads, path))
         capsule = PyCapsule_New(s, CAPSULE, free_capsule);
     if (!capsule)
         free_stream(s);
@@ -261,7 +252,7 @@ static PyObject *push_frame(PyObject *module, struct stream *s, const struct nd_
         return NULL;
     }
     s->n_rows += f->n_rows;
-    result->n_pushed = s->n_documents - s->n_seen;
+    result->n_pushed = s->n_documents;
     result->n_never = s->comparable.n_alone;
     nd_dedup_get_stats(s->dedup, &result->stats);
     return nd_py_result_capsule(result);
@@ -282,67 +273,6 @@ static PyObject *stream_push(PyObject *module, PyObject *args)
     result = push_frame(module, s, f);
     (void)nd_handle_leave(&s->use, ND_CALL_CHANGES);
     return result;
-}
-
-/* ---- Documents that were seen before ---- */
-
-/* Push the rows of a block as documents that nothing is said of. */
-static enum nd_status push_block(struct stream *s, const struct nd_sketch_block *block,
-                                 struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-
-    for (size_t from = 0, n; status == ND_OK && from < block->n; from += n) {
-        n = block->n - from < ND_PY_SLICE_ROWS ? block->n - from : ND_PY_SLICE_ROWS;
-        for (size_t i = 0; i < n; i++)
-            s->slice.item[i] = (struct nd_dedup_item){.sketched = &block->rows[from + i]};
-        status = nd_dedup_push(s->dedup, s->slice.item, n, s->slice.decision, err);
-        s->n_documents += n;
-        s->n_seen += n;
-    }
-    return status;
-}
-
-static bool push_file(PyObject *module, struct stream *s, const struct nd_sketch_file *file)
-{
-    struct nd_sketch_block block = {0};
-    struct nd_error err;
-    enum nd_status status = nd_sketch_file_fits(file, s->recipe, &err);
-
-    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(file)->blocks; i++) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = nd_sketch_file_read(file, i, ND_SKETCH_FILE_ALL, &block, &err);
-        if (status == ND_OK)
-            status = push_block(s, &block, &err);
-        Py_END_ALLOW_THREADS;
-        if (status == ND_OK && PyErr_CheckSignals() < 0)
-            break;
-    }
-    nd_sketch_block_release(&block);
-    if (status != ND_OK)
-        nd_py_raise(module, &err);
-    return !PyErr_Occurred();
-}
-
-/* stream_seen(stream, sketch file): its documents were seen before the first row; how many there are
- * now. */
-static PyObject *stream_seen(PyObject *module, PyObject *args)
-{
-    const struct nd_sketch_file *file;
-    PyObject *capsule, *file_capsule;
-    struct stream *s;
-
-    if (!PyArg_ParseTuple(args, "OO", &capsule, &file_capsule) ||
-        !(s = PyCapsule_GetPointer(capsule, CAPSULE)) || !(file = nd_py_sketch_file(file_capsule)))
-        return NULL;
-    if (nd_handle_enter(&s->use, ND_CALL_CHANGES, NULL) != ND_OK)
-        return PyErr_Format(PyExc_RuntimeError, "another thread is pushing");
-    if (s->is_broken || s->n_rows || s->texts)
-        PyErr_SetString(PyExc_RuntimeError, "sketches come before rows, and into memory");
-    else
-        s->is_broken = !push_file(module, s, file);
-    (void)nd_handle_leave(&s->use, ND_CALL_CHANGES);
-    return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLongLong(s->n_seen);
 }
 
 /* stream_end(stream): nothing more will be pushed, and the engine's memory is given back. */
@@ -368,7 +298,6 @@ ND_PY_READS_FRAME(stream_push, 1)
 
 PyMethodDef nd_py_stream_functions[] = {
     {"stream_new", stream_new, METH_VARARGS, "Deduplicate batches as they come."},
-    {"stream_seen", stream_seen, METH_VARARGS, "Documents of a sketch file, before all rows."},
     {"stream_end", stream_end, METH_O, "Nothing more will be pushed."},
     {"stream_push", stream_push_reading, METH_VARARGS, "Decide about the rows of a frame."},
     {NULL, NULL, 0, NULL},

@@ -12,6 +12,7 @@ from test_files import same_but_for_the_parser, write_lines
 import neardup
 from neardup.__main__ import main
 
+FIELDS = ["--record-field", "score", "--record-field", "site", "--record-length"]
 CASES = [
     ({}, [], []),
     ({"threshold": 0.5}, ["-t", "0.5"], []),
@@ -24,6 +25,13 @@ CASES = [
     ({"method": "identical"}, ["-m", "identical"], []),
     ({"recipe": "manku-2007"}, ["--recipe", "manku-2007"], ["--recipe", "manku-2007"]),
     ({"set": {"verify": "containment"}}, ["--verify", "containment"], []),
+    ({"within": "site"}, ["--within", "site"], FIELDS),
+    ({"never": {"site": "s2"}, "keep": "longest"}, ["--never", "site=s2", "--keep", "longest"], FIELDS),
+    (
+        {"within": "site", "never": {"score": ["3", "50"]}, "cluster": "complete"},
+        ["--within", "site", "--never", "score=3,50", "--cluster", "complete"],
+        FIELDS,
+    ),
 ]
 
 
@@ -61,6 +69,17 @@ def test_the_command_removes_and_adds_the_same(command, here, arguments, options
         assert (here / "b.sketch").read_bytes() == added != (here / "b.before").read_bytes()
         assert (here / "a.sketch").read_bytes() == (here / "a.before").read_bytes()
         assert result.summary["seen_documents"] == 800
+
+
+def test_a_file_that_is_made_keeps_the_fields_that_the_run_reads(command, here):
+    options = ["--within", "site", "--never", "date=2024-01-01", "--keep", "max:score", "--append"]
+    subprocess.run([command, "dedup", "-q", "new.jsonl", "-o", "kept", "--against", "new.sketch", *options], check=True)
+    neardup.dedup_files(
+        "new.jsonl", "mine.jsonl", id="id", against="mine.sketch", append=True,
+        within="site", never={"date": "2024-01-01"}, keep="max:score",
+    )  # fmt: skip
+    assert (here / "mine.sketch").read_bytes() == (here / "new.sketch").read_bytes()
+    assert neardup.read_sketches("mine.sketch").info["fields"] == ["site", "date", "score"]
 
 
 def test_the_command_line_takes_them(command, here):

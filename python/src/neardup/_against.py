@@ -14,6 +14,22 @@ from ._sketch_file import FrameWriter, places_of
 from ._sources import Rows, Source
 
 
+def _recorded(plan: Plan, compared: Sequence[str], never: Sequence[int]) -> tuple[str, ...]:
+    """What a file that this run begins keeps: the fields by which it compares and prefers documents."""
+    names = [*compared, *(str(plan.columns.names[number]) for number in never)]
+    others = [plan.prefer_column, plan.keep.partition(":")[2] or None]
+    return tuple(dict.fromkeys([*names, *(name for name in others if name)]))
+
+
+def _place(path: str, name: str, there: Sequence[str]) -> int:
+    """Which of the fields that a file keeps it is."""
+    if name not in there:
+        raise _native.InvalidError(
+            f"{path} keeps no field '{name}': make it anew with write_sketches(…, fields=['{name}'])"
+        )
+    return there.index(name)
+
+
 class Against:
     """Sketch files of documents that were seen before, and the sketches of the rows that come now.
 
@@ -27,27 +43,33 @@ class Against:
 
     def __init__(self, plan: Plan, paths: Sequence[str], *, append: bool, folder: str, threads: int) -> None:
         recipe = plan.recipe
-        if plan.within or plan.apart:
-            raise _native.InvalidError(
-                f"against: {'within' if plan.within else 'never'} reads a field of every document, and a sketch file "
-                "has none"
-            )
         check_against(recipe)
         self._threads = threads
         self._appender: Any = None
+        compared = [name for name, number in ((plan.within, plan.roles[2]),) if name and number]
+        never = tuple(dict.fromkeys(number for number, _ in plan.apart))
         files = []
         for i, path in enumerate(paths):
             if append and i + 1 == len(paths):
-                self._appender = _native.sketch_appender_open(path, recipe._native)
+                self._appender = _native.sketch_appender_open(path, recipe._native, _recorded(plan, compared, never))
                 files.append(self._appender)
             else:
                 files.append(_native.sketch_file_open(path))
         infos = [_native.sketch_file_info(file) for file in files]
         self.seen = tuple((path, info[2], info[3]) for path, info in zip(paths, infos))
-        self.store: Any = _native.against_new(recipe._native, tuple(files), plan.keep, plan.roles, plan.preferred)
+        places = []
+        for path, info in zip(paths, infos):
+            within = [_place(path, name, info[8]) for name in compared]
+            apart = tuple(_place(path, str(plan.columns.names[number]), info[8]) for number in never)
+            places.append((within[0] if within else 0, apart))
+        self.store: Any = _native.against_new(
+            recipe._native, tuple(files), plan.keep, plan.roles, plan.preferred, plan.apart, tuple(places)
+        )
+        if self._appender:
+            plan.record(infos[-1][8])
         self._file = tempfile.NamedTemporaryFile(dir=folder, suffix=".sketch")
         shingles = recipe["verify"] != "none" or bool(self._appender and infos[-1][6])
-        native = _native.sketch_writer_new(recipe._native, self._file.fileno(), shingles)
+        native = _native.sketch_writer_new(recipe._native, self._file.fileno(), shingles, plan.recorded)
         self._writer = FrameWriter(native, plan, plan.id_column, threads, "drop")
         self._line = 1
 
@@ -67,11 +89,18 @@ class Against:
         _native.against_add(self.store, rows.frame)
         self._line = after
 
+    def decide_frame(self, frame: Any, progress: Callable[[int, int], object] | None) -> Any:
+        """Decide about the rows of a frame: a native result."""
+        self._writer.add(frame, 1, None, "", None)
+        _native.against_add(self.store, frame)
+        self._writer.end_source("-", 0, _native.frame_rows(frame))
+        return self.decide(progress)
+
     def end(self, source: Source) -> None:
         """All rows of the source were added."""
         self._writer.end_source(source.path, source.hash(), source.records)
 
-    def decide(self, progress: Callable[[int, int], object]) -> Any:
+    def decide(self, progress: Callable[[int, int], object] | None) -> Any:
         """Decide about all rows: a native result."""
         self._writer.finish()
         file = _native.sketch_file_open(os.fspath(self._file.name))

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
+from ._against import Against
 from ._columns import OwnColumn, typed
 from ._df import DocumentFrequencies, Frequencies, give_tables
 from ._evidence import Evidence, Input, Work
@@ -20,7 +21,7 @@ from ._optional import needed
 from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._progress import Progress, reporting
-from ._recipe import Recipe, Value, check_against
+from ._recipe import Recipe, Value
 from ._sketch_file import Sketches
 from ._table import Column, Table
 
@@ -396,9 +397,9 @@ def dedup(
     against : path or sequence of paths, optional
         Sketch files (:func:`write_sketches`) of documents that were seen before: rows are compared
         with these too, and only rows are removed.  The survivors are those of one call for all
-        documents, the seen ones first.  ``keep`` is ``"first"`` and ``cluster`` ``"star"``; the
-        files have shingles, unless the recipe verifies nothing.  Shingles of the seen documents are
-        held in memory.
+        documents, the seen ones first: `keep` and `prefer` choose among the rows.  The files keep the
+        fields of `within` and `never` (``fields``), and shingles, unless the recipe verifies nothing.
+        In memory is an index of all documents; sketches of the rows wait in a file in `tmp`.
     memory : str or int, optional
         The most memory to use beside Python, its packages and the data, such as ``"2G"``, at least
         ``"64M"``: what does not fit waits in files (default: all that is needed).  The data may then
@@ -448,12 +449,6 @@ def dedup(
     plan = Plan(made, text, id=id, prefer=prefer, within=within, never=never)
     paths = [against] if isinstance(against, (str, os.PathLike)) else against
     seen = [Sketches(path, ["id", "source", "line"]) for path in paths]
-    if seen and (not plan.is_final_at_once or within):
-        raise _native.InvalidError(
-            "against: keep is 'first' and cluster 'star', without prefer and within: only new rows are removed"
-        )
-    if seen:
-        check_against(made)
     if memory is not None:
         if seen:
             raise _native.InvalidError("memory: not with against")
@@ -465,11 +460,10 @@ def dedup(
     started, processor = time.monotonic(), time.process_time()
     source = plan.read(data, df, threads)
     _check_nulls(source, nulls)
+    folder = os.fspath(tmp or tempfile.gettempdir())
+    old = Against(plan, [file.path for file in seen], append=False, folder=folder, threads=threads) if seen else None
     with reporting(progress) as report:
-        if seen:
-            native = plan.decide_against(source, [file._native for file in seen], threads)
-        else:
-            native = plan.decide(source, threads, report)
+        native = old.decide_frame(source.frame, report) if old else plan.decide(source, threads, report)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
     return Result(native, source, plan, nulls, seconds, seen, processor)
 

@@ -71,6 +71,13 @@ class Reading:
         names = _native.recipe_fields(recipe._native)
         self.fields = tuple(dict.fromkeys(self.columns.add(name) for name in names))
         self.apart: tuple[tuple[int, str], ...] = ()
+        self.recorded: tuple[str, ...] = ()
+        self.recorded_columns: tuple[int, ...] = ()
+
+    def record(self, names: Sequence[str]) -> None:
+        """Read the fields that records of a sketch file keep: names of columns, and "", the length of the text."""
+        self.recorded = tuple(dict.fromkeys(names))
+        self.recorded_columns = tuple(self.columns.add(name) for name in self.recorded if name)
 
     def never(self, values: Never | None) -> None:
         """Set the documents apart that have one of these values in one of these columns."""
@@ -166,7 +173,7 @@ class Plan(Reading):
     def stream(self, threads: int, folder: str | None) -> Any:
         """Open a stream; texts of kept documents, and their ids, go to a file in the folder."""
         return _native.stream_new(
-            self.recipe._native, threads, folder, self.roles[2], self.apart, self.named_fields, self.id_column, False
+            self.recipe._native, threads, folder, self.roles[2], self.apart, self.named_fields, self.id_column
         )
 
     def bounded(self, memory: int, threads: int, folder: str) -> Any:
@@ -183,12 +190,3 @@ class Plan(Reading):
             self.named_fields,
             self.id_column,
         )
-
-    def decide_against(self, source: Source, files: Sequence[Any], threads: int) -> Any:
-        """Deduplicate what was read, after the documents of native sketch files: a native result."""
-        stream = _native.stream_new(
-            self.recipe._native, threads, None, 0, self.apart, self.named_fields, self.id_column, True
-        )
-        for file in files:
-            _native.stream_seen(stream, file)
-        return _native.stream_push(stream, source.frame)

@@ -439,11 +439,12 @@ def dedup_files(
     against : path or sequence of paths, optional
         Sketch files of documents that were seen before: rows are compared with these too, and only
         rows are removed, as by ``neardup dedup --against``.  Decisions rest on sketches.  In memory is
-        an index of all documents; without `within`, `never` and `memory`.
+        an index of all documents; without `memory`.  The files keep the fields of `within` and `never`
+        (:func:`write_sketches`).
     append : bool, optional
         At last add the survivors to the last file of `against`, all of them or none; where `cluster`
         is not ``"star"`` also the other rows, through which later ones may belong to a cluster.  It is
-        made if it does not exist, and nobody else can add to it meanwhile.
+        made if it does not exist, then with the fields that this run reads, and nobody else can add to it meanwhile.
     memory : str or int, optional
         The most memory to use beside Python and its packages, such as ``"2G"``, at least ``"64M"``: what
         does not fit waits in `folder`.  The result is the same.

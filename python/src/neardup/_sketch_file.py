@@ -33,6 +33,7 @@ class FrameWriter:
     def __init__(self, native: Any, reading: Reading, id_column: int, threads: int, nulls: str) -> None:
         self._native = native
         self._reading = reading
+        self._fields = tuple(dict.fromkeys(reading.fields + reading.recorded_columns))
         self._id = id_column
         self._threads = threads
         self._nulls = nulls
@@ -44,7 +45,7 @@ class FrameWriter:
         if null is not None:
             raise _native.InvalidError(f"{where}row {null}: the text is null")
         return _native.sketch_writer_add(
-            self._native, frame, self._id, self._reading.fields, line, places, self._threads, report
+            self._native, frame, self._id, self._fields, line, places, self._threads, report
         )
 
     def end_source(self, path: str, bytes_hash: int, records: int) -> None:
@@ -92,6 +93,8 @@ def write_sketches(
     id: str | None = None,
     *,
     shingles: bool = True,
+    fields: Sequence[str] = (),
+    length: bool = False,
     recipe: Recipe | str | None = None,
     set: Mapping[str, Value] | None = None,
     df: Frequencies = None,
@@ -128,6 +131,12 @@ def write_sketches(
     shingles : bool, optional
         Whether to keep the hashes of all shingles, about 7 bytes each.  With them pairs are verified
         without the texts; without them their resemblance can only be estimated.
+    fields : sequence of str, optional
+        The columns whose values the file keeps, at most 8, as ``--record-field`` does: later runs group
+        documents by them (`within`), set them apart (`never`), or choose among them (`keep`, `prefer`).
+    length : bool, optional
+        Keep the length of each text, as ``--record-length`` does, by which ``keep="longest"`` and
+        ``"shortest"`` choose.
     recipe : Recipe or str, optional
         Its section ``[sketch]`` and its signatures say what is computed.
     set : dict, optional
@@ -169,6 +178,9 @@ def write_sketches(
     to = os.fspath(path)
     made = recipe_of(recipe, set=set)
     reading = Reading(made, text)
+    if isinstance(fields, str):
+        raise _native.InvalidError(f"fields: a list of names, not '{fields}'")
+    reading.record([*([""] if length else []), *fields])
     id_column = reading.columns.add(id)
     is_path = isinstance(data, (str, os.PathLike))
     sources = find(os.fspath(data))[0] if is_path else []
@@ -182,7 +194,7 @@ def write_sketches(
         output = outputs.open(to, is_evidence=False, is_plain=True)
         if output.file is None:
             raise _native.InvalidError(f"{to}: a sketch file must be a regular file")
-        native = _native.sketch_writer_new(made._native, output.file, shingles)
+        native = _native.sketch_writer_new(made._native, output.file, shingles, reading.recorded)
         writer = FrameWriter(native, reading, id_column, threads, nulls)
         if source is None:
             count = _write_files(writer, sources, report)
@@ -200,7 +212,7 @@ def write_frames(
     """Write the sketches of native frames, one after the other: a text, and where there are two columns an id."""
     with Outputs() as outputs:
         output = outputs.open(path, is_evidence=False, is_plain=True)
-        native = _native.sketch_writer_new(recipe._native, output.file, shingles)
+        native = _native.sketch_writer_new(recipe._native, output.file, shingles, ())
         writer = FrameWriter(native, Reading(recipe, None), int(has_ids), threads, "drop")
         count = rows = 0
         for frame in frames:
@@ -248,8 +260,9 @@ class Sketches:
         What the sketches were made by.  A df table that it names is not part of the file.
     info : dict
         ``documents``, ``blocks``, ``generation`` (how often it was written to), ``bytes``,
-        ``shingles`` (whether they are kept), ``fingerprint_bits`` (0: no signature is kept) and
-        ``recipe``, the fingerprint of the recipe.
+        ``shingles`` (whether they are kept), ``fingerprint_bits`` (0: the signatures are not one
+        simhash), ``fields`` (those whose values are kept), ``length`` (whether the lengths of texts
+        are) and ``recipe``, the fingerprint of the recipe.
     sources : list of dict
         What the documents were read from: ``path``, ``entry`` (the name in an archive, or None),
         ``bytes_hash`` (XXH3 of the file; 0: unknown) and ``records``.
@@ -273,9 +286,8 @@ class Sketches:
     def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
         self.path = os.fspath(path)
         self._native = _native.sketch_file_open(self.path)
-        text, fingerprint, generation, documents, blocks, bits, has_shingles, size = _native.sketch_file_info(
-            self._native
-        )
+        about = _native.sketch_file_info(self._native)
+        text, fingerprint, generation, documents, blocks, bits, has_shingles, size, fields = about
         there = [*_ALWAYS, *(["fingerprint"] if bits else []), *(["shingles"] if has_shingles else [])]
         self.column_names = _chosen(columns, there, self.path)
         self.recipe = Recipe.parse(text, self.path)
@@ -286,6 +298,8 @@ class Sketches:
             "bytes": size,
             "shingles": has_shingles,
             "fingerprint_bits": bits,
+            "fields": [name for name in fields if name],
+            "length": "" in fields,
             "recipe": f"{fingerprint:016x}",
         }
         self.sources: list[dict[str, Any]] = [
