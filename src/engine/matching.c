@@ -203,7 +203,7 @@ bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_doc
 static bool look_up(struct nd_matching_worker *s, const struct nd_signature_index *index,
                     const struct nd_document_signatures *a)
 {
-    return nd_signature_index_query(index, &a->keys, &s->scratch, &s->met);
+    return nd_signature_index_query(index, a->signature, &a->keys, &s->scratch, &s->met);
 }
 
 enum nd_status nd_matching_query(struct nd_matching_worker *s,

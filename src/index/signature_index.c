@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "index/multimap.h"
 #include "index/rarity.h"
+#include "simd/hamming_kernels.h"
 
 void nd_key_list_release(struct nd_key_list *list)
 {
@@ -436,6 +437,13 @@ struct nd_value_bloom nd_signature_index_bloom(const struct nd_signature_index *
     return ((const struct place *)s->column[signature].place.data + number)->bloom;
 }
 
+/* How many words a column keeps of a signature: of bits as many whether it is rejected or not, so
+ * that its number leads to them. */
+static size_t stored_words(const struct nd_signature_shape *shape, const struct nd_signature *x)
+{
+    return shape->form == ND_FORM_BITS ? shape->words : x->is_rejected ? 0 : x->count;
+}
+
 bool nd_signature_index_append(struct nd_signature_index *s, const struct nd_signature_row *row)
 {
     size_t n = (size_t)s->n + 1;
@@ -444,11 +452,10 @@ bool nd_signature_index_append(struct nd_signature_index *s, const struct nd_sig
         return false;
     for (unsigned i = 0; i < s->n_shapes; i++) {
         struct column *c = &s->column[i];
-        const struct nd_signature *signature = &row->signature[i];
-        size_t count = signature->is_rejected ? 0 : signature->count;
+        size_t words = stored_words(&s->shape[i], &row->signature[i]);
 
-        if (count > UINT32_MAX ||
-            !nd_column_reserve(&c->word, c->n_words + count + 1, sizeof(uint64_t)) ||
+        if (words > UINT32_MAX ||
+            !nd_column_reserve(&c->word, c->n_words + words + 1, sizeof(uint64_t)) ||
             !nd_column_reserve(&c->place, n, sizeof(struct place)))
             return false;
     }
@@ -456,15 +463,18 @@ bool nd_signature_index_append(struct nd_signature_index *s, const struct nd_sig
         struct column *c = &s->column[i];
         const struct nd_signature *signature = &row->signature[i];
         size_t count = signature->is_rejected ? 0 : signature->count;
+        size_t words = stored_words(&s->shape[i], signature);
+        uint64_t *word = (uint64_t *)c->word.data + c->n_words;
 
         ((struct place *)c->place.data)[s->n] =
             (struct place){c->n_words, (uint32_t)count, signature->is_rejected, {{0}}};
         if (s->shape[i].form == ND_FORM_VALUES && count)
             ((struct place *)c->place.data)[s->n].bloom = nd_value_bloom_of(signature);
         if (count)
-            memcpy((uint64_t *)c->word.data + c->n_words, signature->word,
-                   count * sizeof *signature->word);
-        c->n_words += count;
+            memcpy(word, signature->word, count * sizeof *word);
+        else
+            memset(word, 0, words * sizeof *word);
+        c->n_words += words;
     }
     *fact_of(s, s->n) = (struct fact){row->length, row->group, 0};
     s->n++;
@@ -509,6 +519,8 @@ static bool choose_keys(struct nd_signature_index *s)
 static void add_kept(struct nd_signature_index *s, uint32_t number)
 {
     for (size_t k = 0; k < s->kept.count; k++)
+        nd_multimap_prefetch(&s->table, s->kept.items[k]);
+    for (size_t k = 0; k < s->kept.count; k++)
         nd_multimap_add(&s->table, s->kept.items[k], number);
 }
 
@@ -540,10 +552,20 @@ static bool grow_table(struct nd_signature_index *s)
     return fill_again(s);
 }
 
+/* Count the keys of the row at hand, where some are left out by how rare they are. */
+static bool count_keys(struct nd_signature_index *s)
+{
+    bool counts = false;
+
+    for (unsigned i = 0; i < s->n_lookups; i++)
+        counts |= s->lookup[i].way == ND_LOOKUP_VALUES;
+    return !counts || nd_rarity_count(&s->rarity, s->keys.items, s->keys.count,
+                                      s->table.count + s->kept.count);
+}
+
 bool nd_signature_index_list(struct nd_signature_index *s, uint32_t number)
 {
-    if (!stored_keys(s, number) || !choose_keys(s) ||
-        !nd_rarity_count(&s->rarity, s->keys.items, s->keys.count, s->table.count + s->kept.count))
+    if (!stored_keys(s, number) || !choose_keys(s) || !count_keys(s))
         return false;
     if (!nd_multimap_fits(&s->table, s->keys.count * 2) &&
         (!grow_table(s) || !stored_keys(s, number) || !choose_keys(s)))
@@ -590,34 +612,129 @@ void nd_signature_index_clear(struct nd_signature_index *s)
     s->n = 0;
 }
 
-/* Those that stand under `shared` of the keys; a number counts itself in what is left of the
- * look-up's. */
-static bool take_numbers(const struct nd_signature_index *s, const uint64_t *key, size_t n,
-                         size_t shared, struct nd_numbers *out)
+/* A number counts itself in what is left of the look-up's: from `begun`, and is met at `enough`. */
+struct counting {
+    uint32_t begun, enough;
+};
+
+static bool count_number(const struct counting *c, uint32_t number, struct nd_numbers *out)
 {
-    const uint32_t begun = out->lookups * ND_NUMBERS_COUNTS, enough = begun + (uint32_t)shared;
+    uint32_t *met = &out->met[number];
+
+    if (*met < c->begun)
+        *met = c->begun;
+    return *met >= c->enough || ++*met < c->enough || nd_numbers_append(out, number);
+}
+
+/* Those that stand under enough of the keys. */
+static bool take_numbers(const struct nd_signature_index *s, const uint64_t *key, size_t n,
+                         const struct counting *c, struct nd_numbers *out)
+{
     uint32_t number;
 
-    for (size_t k = 0; k < n; k++)
-        nd_multimap_prefetch(&s->table, key[k]);
     for (size_t k = 0; k < n; k++) {
         struct nd_multimap_scan scan = nd_multimap_find(&s->table, key[k]);
 
-        while (nd_multimap_next(&s->table, &scan, &number)) {
-            uint32_t *met = &out->met[number];
-
-            if (*met < begun)
-                *met = begun;
-            if (*met < enough && ++*met == enough && !nd_numbers_append(out, number))
+        while (nd_multimap_next(&s->table, &scan, &number))
+            if (!count_number(c, number, out))
                 return false;
-        }
     }
     return true;
 }
 
-bool nd_signature_index_query(const struct nd_signature_index *s, const struct nd_key_list *keys,
+/*
+ * Where words are few, or all documents have some in common, simhashes are far from random, and many
+ * share a block that are far apart.  So their words are gathered, and compared many at once.
+ */
+enum { NEAR_WORDS = 512 };
+struct near {
+    const uint64_t *column;
+    uint64_t mask[8], query[8];
+    size_t words, most, n;
+    uint32_t number[NEAR_WORDS], found[NEAR_WORDS];
+    uint64_t row[NEAR_WORDS];
+};
+
+static void begin_near(const struct nd_signature_index *s, const struct nd_signature_lookup *lookup,
+                       const struct nd_signature *x, struct near *near)
+{
+    const struct nd_signature_shape *shape = &s->shape[lookup->signature];
+
+    near->column = s->column[lookup->signature].word.data;
+    near->words = shape->words;
+    near->most = lookup->blocks - 1;
+    near->n = 0;
+    for (size_t i = 0; i < near->words; i++) {
+        near->mask[i] = shape->mask[i];
+        near->query[i] = x->word[i] & shape->mask[i];
+    }
+}
+
+static void gather(struct near *near, uint32_t number)
+{
+    const uint64_t *from = near->column + (size_t)number * near->words;
+    uint64_t *to = near->row + near->n * near->words;
+
+    for (size_t i = 0; i < near->words; i++)
+        to[i] = from[i] & near->mask[i];
+    near->number[near->n++] = number;
+}
+
+/* Count those gathered that are near, and forget all. */
+static bool count_near(struct near *near, const struct counting *c, struct nd_numbers *out)
+{
+    size_t n = nd_hamming_kernels()->rows(near->row, near->n, near->words, near->query,
+                                          (unsigned)near->most, near->found);
+
+    near->n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!count_number(c, near->number[near->found[i]], out))
+            return false;
+    return true;
+}
+
+/* Those that stand under one of the keys of blocks, and are as near as the look-up asks. */
+static bool take_near(const struct nd_signature_index *s, const struct nd_signature_lookup *lookup,
+                      const struct nd_signature *x, const uint64_t *key, size_t n,
+                      const struct counting *c, struct nd_numbers *out)
+{
+    struct near near;
+    uint32_t number;
+
+    begin_near(s, lookup, x, &near);
+    for (size_t k = 0; k < n; k++) {
+        struct nd_multimap_scan scan = nd_multimap_find(&s->table, key[k]);
+
+        while (nd_multimap_next(&s->table, &scan, &number)) {
+            gather(&near, number);
+            if ((near.n + 1) * near.words > NEAR_WORDS && !count_near(&near, c, out))
+                return false;
+        }
+    }
+    return count_near(&near, c, out);
+}
+
+/* By look-up i, of which these are the places. */
+static bool take_found(const struct nd_signature_index *s, unsigned i,
+                       const struct nd_signature *signature, const struct nd_key_list *places,
+                       const struct counting *c, struct nd_numbers *out)
+{
+    const size_t from = i ? places->end[i - 1] : 0, n = places->end[i] - from;
+    const struct nd_signature_lookup *lookup = &s->lookup[i];
+    const uint64_t *key = places->items + from;
+
+    if (n == 0)
+        return true;
+    return lookup->way == ND_LOOKUP_BLOCKS
+               ? take_near(s, lookup, &signature[lookup->signature], key, n, c, out)
+               : take_numbers(s, key, n, c, out);
+}
+
+bool nd_signature_index_query(const struct nd_signature_index *s,
+                              const struct nd_signature *signature, const struct nd_key_list *keys,
                               struct nd_key_list *scratch, struct nd_numbers *out)
 {
+    struct counting c;
     size_t shared = 1;
 
     scratch->count = 0;
@@ -627,7 +744,16 @@ bool nd_signature_index_query(const struct nd_signature_index *s, const struct n
         if (!add_queried_places(&s->rarity, &s->lookup[i], keys->items + from, keys->end[i] - from,
                                 more_values(s), scratch, &shared))
             return false;
+        scratch->end[i] = scratch->count;
     }
-    return nd_numbers_begin(out, s->n) &&
-           take_numbers(s, scratch->items, scratch->count, shared, out);
+    if (!nd_numbers_begin(out, s->n))
+        return false;
+    for (size_t k = 0; k < scratch->count; k++)
+        nd_multimap_prefetch(&s->table, scratch->items[k]);
+    c.begun = out->lookups * ND_NUMBERS_COUNTS;
+    c.enough = c.begun + (uint32_t)shared;
+    for (unsigned i = 0; i < s->n_lookups; i++)
+        if (!take_found(s, i, signature, scratch, &c, out))
+            return false;
+    return true;
 }

@@ -113,10 +113,13 @@ bool nd_signature_index_shared_keys(const struct nd_signature_shape *shape,
                                     const struct nd_signature_row *row, struct nd_key_list *out);
 
 /*
- * The listed documents that share a table key (up to chance) with these keys: each once, in no
- * order. A superset of those that match.  Replaces what the list held.  False: out of memory.
+ * The listed documents that share a table key (up to chance) with these signatures, of which the
+ * keys are: each once, in no order.  By blocks of bits only those are met that differ in fewer bits
+ * than there are blocks.  A superset of those that match.  Replaces what the list held.  False: out
+ * of memory.
  */
-bool nd_signature_index_query(const struct nd_signature_index *s, const struct nd_key_list *keys,
+bool nd_signature_index_query(const struct nd_signature_index *s,
+                              const struct nd_signature *signature, const struct nd_key_list *keys,
                               struct nd_key_list *scratch, struct nd_numbers *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* test_signatures.c - an index of sets of values finds every set that a look-up says it must: held
- * against all pairs
+/* test_signatures.c - an index of signatures finds every set of values that a look-up says it must,
+ * and the bits that are near: held against all pairs
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static void check_query(const struct nd_signature_index *s, const struct nd_sign
     bool found[SETS] = {false};
 
     assert_true(nd_signature_index_row_keys(&shape, l, 1, &row, &keys));
-    assert_true(nd_signature_index_query(s, &keys, &scratch, &met));
+    assert_true(nd_signature_index_query(s, row.signature, &keys, &scratch, &met));
     for (size_t i = 0; i < met.count; i++) {
         assert_false(found[met.items[i]]);
         found[met.items[i]] = true;
@@ -180,7 +180,7 @@ static void removed_sets_are_not_met(void **state)
             const struct nd_signature_row row = row_of(i);
 
             assert_true(nd_signature_index_row_keys(&shape, &l, 1, &row, &keys));
-            assert_true(nd_signature_index_query(s, &keys, &scratch, &met));
+            assert_true(nd_signature_index_query(s, row.signature, &keys, &scratch, &met));
             assert_int_equal(met.count, 0);
         }
         nd_key_list_release(&keys);
@@ -243,11 +243,11 @@ static void sets_of_few_values_are_not_all_looked_at(void **state)
             own[k] = nd_mix64(k * 25 + any() % 25);
         qsort(own, VALUES, sizeof *own, ascending);
         assert_true(nd_signature_index_row_keys(&shape, &l, 1, &row, &keys));
-        assert_true(nd_signature_index_query(s, &keys, &scratch, &met));
+        assert_true(nd_signature_index_query(s, row.signature, &keys, &scratch, &met));
         handed_out += met.count;
         assert_true(nd_signature_index_append(s, &row));
         assert_true(nd_signature_index_list(s, i));
-        assert_true(nd_signature_index_query(s, &keys, &scratch, &met));
+        assert_true(nd_signature_index_query(s, row.signature, &keys, &scratch, &met));
         assert_true(met.count > 0); /* itself */
     }
     assert_true(handed_out < COUNT * COUNT / 2 / 50);
@@ -258,6 +258,92 @@ static void sets_of_few_values_are_not_all_looked_at(void **state)
     nd_signature_index_free(s);
 }
 
+enum { BITS_ROWS = 3000, BITS_WORDS = 6 };
+static uint64_t bits[BITS_ROWS][BITS_WORDS];
+
+/* Few blocks are random: most documents share one with most others.  Every other one is near one of
+ * those before it; some bits differ that do not count. */
+static void make_bits(size_t i, size_t words)
+{
+    for (size_t w = 0; w < words; w++)
+        bits[i][w] = any() & any() & UINT64_C(0xFFFF000000000000);
+    if (i % 2)
+        memcpy(bits[i], bits[any() % i], sizeof bits[i]);
+    for (size_t n = any() % 18; i % 2 && n; n--)
+        bits[i][any() % words] ^= UINT64_C(1) << any() % 64;
+}
+
+static unsigned distance_between(const struct nd_signature_shape *shape, size_t a, size_t b)
+{
+    unsigned count = 0;
+
+    for (size_t w = 0; w < shape->words; w++)
+        count += (unsigned)__builtin_popcountll((bits[a][w] ^ bits[b][w]) & shape->mask[w]);
+    return count;
+}
+
+static struct nd_signature bits_of(size_t i, size_t words)
+{
+    return (struct nd_signature){bits[i], i % 19 == 4 ? 0 : words, i % 19 == 4};
+}
+
+/* What document a meets of the first n: those that are near, each once, and no others. */
+static void check_near(const struct nd_signature_index *s, const struct nd_signature_shape *shape,
+                       const struct nd_signature_lookup *l, size_t a, size_t n)
+{
+    const struct nd_signature x = bits_of(a, shape->words);
+    const struct nd_signature_row row = {&x, 0, 0};
+    struct nd_key_list keys = {0}, scratch = {0};
+    struct nd_numbers met = {0};
+    size_t near = 0;
+
+    assert_true(nd_signature_index_row_keys(shape, l, 1, &row, &keys));
+    assert_true(nd_signature_index_query(s, &x, &keys, &scratch, &met));
+    for (size_t b = 0; b < n && !x.is_rejected; b++)
+        near += b % 19 != 4 && b % 7 != 2 && distance_between(shape, a, b) < l->blocks;
+    assert_int_equal(met.count, near);
+    for (size_t i = 0; i < met.count; i++) {
+        assert_true(met.items[i] % 19 != 4 && met.items[i] % 7 != 2 && met.items[i] < n);
+        assert_true(distance_between(shape, a, met.items[i]) < l->blocks);
+        for (size_t k = 0; k < i; k += 1 + i / 8)
+            assert_true(met.items[k] != met.items[i]);
+    }
+    nd_key_list_release(&keys);
+    nd_key_list_release(&scratch);
+    nd_numbers_release(&met);
+}
+
+static void by_blocks_only_near_bits_are_met(void **state)
+{
+    static const struct {
+        size_t words;
+        unsigned blocks;
+    } tried[] = {{1, 4}, {1, 1}, {2, 4}, {BITS_WORDS, 13}};
+
+    (void)state;
+    for (size_t t = 0; t < sizeof tried / sizeof tried[0]; t++) {
+        struct nd_signature_shape shape = {.form = ND_FORM_BITS, .words = tried[t].words};
+        const struct nd_signature_lookup l = {.way = ND_LOOKUP_BLOCKS, .blocks = tried[t].blocks};
+        struct nd_signature_index *s;
+
+        for (size_t w = 0; w < shape.words; w++)
+            shape.mask[w] = w + 1 == shape.words ? UINT64_MAX >> 2 : UINT64_MAX;
+        s = nd_signature_index_new(&shape, 1, &l, 1);
+        assert_non_null(s);
+        for (size_t i = 0; i < BITS_ROWS; i++) {
+            struct nd_signature x;
+
+            make_bits(i, shape.words);
+            x = bits_of(i, shape.words);
+            if (i % 8 == 0)
+                check_near(s, &shape, &l, i, i);
+            assert_true(nd_signature_index_append(s, &(struct nd_signature_row){&x, 0, 0}));
+            assert_true(i % 7 == 2 || nd_signature_index_list(s, (uint32_t)i));
+        }
+        nd_signature_index_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +351,7 @@ int main(void)
         cmocka_unit_test(removed_sets_are_not_met),
         cmocka_unit_test(the_order_stays_until_it_is_fixed_anew),
         cmocka_unit_test(sets_of_few_values_are_not_all_looked_at),
+        cmocka_unit_test(by_blocks_only_near_bits_are_met),
     };
 
     return cmocka_run_group_tests(tests, fill, NULL);
