@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "evidence/figures.h"
-#include "pipeline/forecast.h"
+#include "run/forecast.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -21,13 +21,17 @@ declare -A may=(
     [sketch_file]="sketch_file recipe sketch simd base"
     [engine]="engine sketch_file recipe text feature sketch index match base"
     [evidence]="evidence engine recipe base"
-    [pipeline]="pipeline sketch_file evidence engine input recipe base"
-    [uses]="uses sketch_file pipeline evidence engine input recipe base"
+    [loads]="loads engine recipe base"
+    [records]="records loads sketch_file engine input recipe base"
+    [reading]="reading records loads sketch_file evidence engine input recipe base"
+    [report]="report reading records loads sketch_file evidence engine input recipe base"
+    [old]="old reading records loads sketch_file evidence engine input recipe base"
+    [run]="run report old reading records loads sketch_file evidence engine input recipe base"
+    [uses]="uses run report old reading records loads sketch_file evidence engine input recipe base"
     [store]="store evidence engine recipe match feature sketch text index simd base"
     [server]="server store evidence engine recipe match input text index base"
     [cli/service]="server store base"
-    # Of the pipeline only what decides in bounded memory; the rest is not linked.
-    [python/native]="pipeline evidence engine recipe match feature sketch text index hamming/plan hamming/join
+    [python/native]="loads evidence engine recipe match feature sketch text index hamming/plan hamming/join
         hamming/memory hamming/file simd base"
 )
 

@@ -24,7 +24,7 @@ for layer in base $layers; do
 done >"$folder/files"
 # What decides in bounded memory (python/native/CMakeLists.txt).
 for name in budget linking loads shared_keys; do
-    tools/list-files.sh "src/pipeline/$name.*"
+    tools/list-files.sh "src/loads/$name.*"
 done >>"$folder/files"
 tools/list-files.sh CMakeLists.txt LICENSE 'cmake/*' 'include/*' >>"$folder/files"
 tar -cf - -T "$folder/files" | tar -xf - -C "$stage/core"

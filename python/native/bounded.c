@@ -4,11 +4,11 @@
  *     add      the texts, ids and fields of a row go to a file (texts.c), its place in the keep order to
  *              another
  *     decide   where one engine has not room for all, the rows that could influence one another are
- *              found (pipeline/linking.h); they are decided load by load (pipeline/loads.h), and what
+ *              found (loads/linking.h); they are decided load by load (loads/loads.h), and what
  *              is removed is sorted by row into a file
  *     result   of some rows at a time, in the order in which they came, as often as wanted
  *
- * The result is that of one engine which has them all (src/pipeline/bounded.c does the same for the
+ * The result is that of one engine which has them all (src/run/bounded.c does the same for the
  * command).  In memory are 6 bytes a row, whoever writes the evidence included.
  */
 #include "bounded.h"
@@ -20,8 +20,8 @@
 #include "base/handle.h"
 #include "base/spool.h"
 #include "evidence/counts.h"
-#include "pipeline/linking.h"
-#include "pipeline/loads.h"
+#include "loads/linking.h"
+#include "loads/loads.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ struct nd_py_roles {
 
 /*
  * Only rows of one group are compared: those with the same value of a column, `within`.  A row with
- * a value of `never` is alone in its group (src/pipeline/comparable.h).
+ * a value of `never` is alone in its group (src/reading/comparable.h).
  */
 struct nd_py_comparable {
     unsigned within; /* 0: all rows are of group 0 */

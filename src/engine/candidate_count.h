@@ -27,7 +27,7 @@ ND_API int nd_dedup_has_bands(const struct nd_dedup *dedup);
  * the others: an estimate, and always the same.
  *
  * sliced, above 0: the documents are a slice of this share, in which two of resemblance x are
- * together with the chance x, or else by chance (pipeline/slice.h).  So a pair counts for more the
+ * together with the chance x, or else by chance (reading/slice.h).  So a pair counts for more the
  * less it is alike, as many times as it has chances to be torn apart.  1: each counts once.
  * Nothing else is called meanwhile.  ND_EINVAL: the engine has no bands, or as nd_bands_choose;
  * ND_ENOMEM.

@@ -77,12 +77,13 @@ static enum nd_status make_parts(struct nd_candidate_rows *rows, const struct nd
         status = ND_OK;
     }
     if (status != ND_OK && key)
-        return nd_fail(err, status,
-                       "%s: documents can be looked for on several machines only where candidates "
-                       "are found by bands of minima (candidates = minhash, verify = jaccard or "
-                       "none), by the distance of a simhash (candidates = simhash), by identity, or "
-                       "by a rule on bits and coordinates (match): a set of values has too many keys",
-                       key);
+        return nd_fail(
+            err, status,
+            "%s: documents can be looked for on several machines only where candidates "
+            "are found by bands of minima (candidates = minhash, verify = jaccard or "
+            "none), by the distance of a simhash (candidates = simhash), by identity, or "
+            "by a rule on bits and coordinates (match): a set of values has too many keys",
+            key);
     if (status != ND_OK)
         return status;
     if (rows->rows.kind == ND_ROW_LOW_BYTES)

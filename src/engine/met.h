@@ -1,6 +1,6 @@
 /* met.h - a set of documents, and which others could meet one of them: equal it or be its candidate
  *
- * For runs that look through documents of a file which are far more than matter (pipeline/against.c).
+ * For runs that look through documents of a file which are far more than matter (old/against.c).
  */
 #ifndef ND_ENGINE_MET_H
 #define ND_ENGINE_MET_H

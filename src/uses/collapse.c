@@ -8,8 +8,8 @@
  * the rank, so that they are total.
  */
 #define _GNU_SOURCE
-#include "pipeline/output.h"
-#include "pipeline/sketch_output.h"
+#include "report/output.h"
+#include "report/sketch_output.h"
 #include "uses/use.h"
 
 #include <stdlib.h>

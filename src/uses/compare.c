@@ -1,5 +1,5 @@
 /* compare.c - two documents beside each other, by every measure */
-#include "pipeline/run.h"
+#include "run/run.h"
 #include "uses/two_documents.h"
 
 #include <neardup/uses.h>

@@ -8,8 +8,8 @@
  * recorded one, and the row says so.
  */
 #define _GNU_SOURCE
-#include "pipeline/names.h"
-#include "pipeline/run.h"
+#include "reading/names.h"
+#include "run/run.h"
 #include "uses/read_manifest.h"
 #include "uses/two_documents.h"
 

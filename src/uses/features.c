@@ -9,9 +9,9 @@
 #define _GNU_SOURCE
 #include "evidence/features.h"
 #include "base/hash_set.h"
-#include "pipeline/df.h"
-#include "pipeline/names.h"
-#include "pipeline/run.h"
+#include "reading/names.h"
+#include "run/df.h"
+#include "run/run.h"
 #include "uses/two_documents.h"
 
 #include <neardup/feature.h>

@@ -8,7 +8,7 @@
  */
 #include "engine/engine.h"
 #include "engine/matching.h"
-#include "pipeline/annotation.h"
+#include "report/annotation.h"
 #include "uses/use.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * threshold and separated here.
  *
  * Where the memory is bounded, places are in a file, and the documents are pushed load by load
- * (pipeline/bounded_loads.h). The two documents of a pair are always in one load. A load's rows come
+ * (run/bounded_loads.h). The two documents of a pair are always in one load. A load's rows come
  * in the order of its documents; those of several loads are sorted in a file.
  */
 #include "engine/engine.h"
@@ -16,9 +16,9 @@
 
 #include "base/address.h"
 #include "base/sorted_rows.h"
-#include "pipeline/bounded_loads.h"
-#include "pipeline/run.h"
 #include "recipe/recipe.h"
+#include "run/bounded_loads.h"
+#include "run/run.h"
 #include "uses/pair_rows.h"
 
 #include <inttypes.h>

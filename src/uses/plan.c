@@ -2,7 +2,7 @@
 
 /*
  * Some blocks of the inputs are read, or all, and dedup goes through a slice of them as it would
- * through everything (nd_run_rehearse).  The slice keeps near duplicates together (pipeline/slice.h),
+ * through everything (nd_run_rehearse).  The slice keeps near duplicates together (reading/slice.h),
  * so its shares are those of all that was read; where only blocks were, most pairs have at most one
  * document in them, and shares are estimated (cluster_estimate.c).  So are candidates
  * (engine/candidate_count.c), of which those within a block come in proportion to the blocks, and
@@ -17,8 +17,8 @@
 
 #include "base/memory.h"
 #include "input/sampling.h"
-#include "pipeline/forecast.h"
-#include "pipeline/run.h"
+#include "run/forecast.h"
+#include "run/run.h"
 #include "uses/planning.h"
 
 /* A twentieth of a second a thread on most machines, and enough blocks of all but small inputs. */

@@ -181,7 +181,7 @@ static void predict_time(struct nd_planning *p)
 }
 
 /*
- * Bytes that documents take, as the READMEs of engine, index and pipeline say.  Of an index of
+ * Bytes that documents take, as the READMEs of engine, index and run say.  Of an index of
  * bands the tables are made for 40,000 documents at first.
  */
 double nd_planning_memory(const struct nd_planning *p, double documents, double kept)

@@ -9,7 +9,7 @@
 #include <neardup/plan.h>
 
 #include "engine/candidate_count.h"
-#include "pipeline/slice.h"
+#include "reading/slice.h"
 
 /* By what a document of the sample was removed; a level holds what is removed by it and by those
  * before it. */

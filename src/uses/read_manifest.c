@@ -9,7 +9,7 @@
 #include "uses/read_manifest.h"
 
 #include "input/json_walk.h"
-#include "pipeline/run.h"
+#include "run/run.h"
 
 #include <stdlib.h>
 #include <string.h>

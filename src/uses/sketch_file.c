@@ -7,8 +7,8 @@
 #include <neardup/sketch_file.h>
 #include <neardup/uses.h>
 
-#include "pipeline/sketch_output.h"
-#include "pipeline/sketch_packer.h"
+#include "old/sketch_packer.h"
+#include "report/sketch_output.h"
 #include "uses/use.h"
 
 struct filing {

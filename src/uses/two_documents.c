@@ -7,8 +7,8 @@
  */
 #include "uses/two_documents.h"
 #include "base/groups.h"
-#include "pipeline/names.h"
-#include "pipeline/run.h"
+#include "reading/names.h"
+#include "run/run.h"
 
 #include <neardup/sketch.h>
 #include <neardup/text.h>

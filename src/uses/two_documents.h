@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 #include "evidence/two_documents.h"
-#include "pipeline/names.h"
-#include "pipeline/options.h"
+#include "reading/names.h"
+#include "reading/options.h"
 
 struct nd_run;
 

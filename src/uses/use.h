@@ -5,7 +5,7 @@
 #include <neardup/sketch.h>
 #include <neardup/uses.h>
 
-#include "pipeline/run.h"
+#include "run/run.h"
 
 /* What is computed for one document, in parallel. */
 struct nd_use_sketch {

@@ -20,7 +20,7 @@
 #include <neardup/uses.h>
 
 #include "base/hash.h"
-#include "pipeline/options.h"
+#include "reading/options.h"
 #include "recipe/recipe.h"
 
 #include "sized.h"

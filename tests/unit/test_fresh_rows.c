@@ -13,7 +13,7 @@
 #include <neardup/recipe.h>
 
 #include "base/hash.h"
-#include "pipeline/fresh_rows.h"
+#include "records/fresh_rows.h"
 #include "sketch_file/packed.h"
 
 enum { DOCUMENTS = 3000, SHINGLES_MAX = 900, LONG = 1700, LONG_ID = 5 << 20 };

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "pipeline/output.h"
 #include "recipe/keep.h"
+#include "report/output.h"
 
 static struct nd_view view(const char *text)
 {

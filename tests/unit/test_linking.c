@@ -16,7 +16,7 @@
 #include <neardup/candidates.h>
 
 #include "base/hash.h"
-#include "pipeline/linking.h"
+#include "loads/linking.h"
 #include "recipe/recipe.h"
 
 #include "failing_malloc.h"

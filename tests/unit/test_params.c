@@ -16,7 +16,7 @@
 
 #include "engine/engine.h"
 #include "failing_wraps.h"
-#include "pipeline/options.h"
+#include "reading/options.h"
 #include "recipe/recipe.h"
 
 static void refuse(const struct nd_dedup_params *p, const char *named)

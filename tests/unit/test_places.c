@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/hash_set.h"
 #include "base/spool.h"
-#include "pipeline/lookup.h"
+#include "reading/lookup.h"
 
 enum { N = 20000 };
 

@@ -2,7 +2,7 @@
 #include "input_fixture.h"
 
 #include "base/pool.h"
-#include "pipeline/read_ahead.h"
+#include "reading/read_ahead.h"
 #include "sized.h"
 
 enum { WORKERS_MAX = 6 };

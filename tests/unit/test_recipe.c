@@ -132,11 +132,12 @@ static void an_error_names_place_key_and_nearest(void **state)
         {"[sketch]\nshingle = 4294967297",
          "my.ini:2: shingle = 4294967297: not at least 1 and at most 32"},
         {"[sketch]\nshingle = 1.2.3", "my.ini:2: shingle = 1.2.3: not a whole number"},
-        {"[decide]\nthreshold = x", "my.ini:2: threshold = x: not a ratio such as 0.8, 4/5 or 80%, of "
-                                    "numbers up to 4294967295 in lowest terms"},
-        {"[decide]\nthreshold = 1/4294967296",
-         "my.ini:2: threshold = 1/4294967296: not a ratio such as 0.8, 4/5 or 80%, of numbers up to "
-         "4294967295 in lowest terms"},
+        {"[decide]\nthreshold = x",
+         "my.ini:2: threshold = x: not a ratio such as 0.8, 4/5 or 80%, of "
+         "numbers up to 4294967295 in lowest terms"},
+        {"[decide]\nthreshold = 1/4294967296", "my.ini:2: threshold = 1/4294967296: not a ratio "
+                                               "such as 0.8, 4/5 or 80%, of numbers up to "
+                                               "4294967295 in lowest terms"},
         {"[decide]\nrecall = 1", "my.ini:2: recall = 1: not at least 0 and at most 0.9999"},
         {"[decide]\nrecall = 1/2", "my.ini:2: recall = 1/2: not a number such as 0.995"},
         {"[decide]\nshingle = 3", "my.ini:2: 'shingle' belongs in the section [sketch]"},

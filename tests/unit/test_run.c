@@ -17,7 +17,7 @@
 #include <neardup/run.h>
 #include <neardup/uses.h>
 
-#include "pipeline/options.h"
+#include "reading/options.h"
 #include "recipe/recipe.h"
 
 static char folder[] = "/tmp/neardup-run-XXXXXX";

@@ -23,7 +23,7 @@
 #include <neardup/uses.h>
 
 #include "failing_malloc.h"
-#include "pipeline/options.h"
+#include "reading/options.h"
 #include "recipe/recipe.h"
 
 static char folder[] = "/tmp/neardup-test-XXXXXX";

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "pipeline/slice.h"
+#include "reading/slice.h"
 
 enum { PIECE = 24, STEP = 8, END = 8192, DOCUMENTS = 4000, WORDS = 80, TEXT = 16 * WORDS };
 

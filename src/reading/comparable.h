@@ -1,0 +1,48 @@
+/* comparable.h - which documents are compared with one another */
+#ifndef ND_READING_COMPARABLE_H
+#define ND_READING_COMPARABLE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <neardup/run.h>
+#include <neardup/types.h>
+
+#include "base/groups.h"
+#include "base/pool.h"
+#include "reading/fields.h"
+
+/* The number of the value at an index (fields.h). */
+bool nd_groups_number_field(struct nd_groups *g, const struct nd_document *document, int index,
+                            uint32_t *number);
+
+/*
+ * The engine compares documents of one group only.  By `within` the group is the value of a field;
+ * a document of `never` is alone in its group, so that it finds no other and no other finds it:
+ * "asserting that certain documents never have duplicates" (Manku 2007, §6 B).  Groups of values
+ * are numbered from 1 up, those of single documents from UINT32_MAX down.
+ */
+struct nd_comparable {
+    struct nd_pool *pool; /* whose lock guards `values` */
+    int within;           /* index of the field; -1: all are of group 0 */
+    struct nd_groups values;
+    const struct nd_run_value *never;
+    size_t n_never;
+    struct nd_field_set *fields; /* that `never` names among them */
+    atomic_uint n_alone;         /* documents that are */
+};
+void nd_comparable_release(struct nd_comparable *c);
+
+/* Ask for the fields of `never`, and watch for them.  ND_EINVAL: there are too many; ND_ENOMEM. */
+enum nd_status nd_comparable_want(const struct nd_comparable *c, struct nd_error *err);
+enum nd_status nd_comparable_watch(const struct nd_comparable *c, struct nd_error *err);
+
+/* Whether a document is one of `never`. */
+bool nd_comparable_is_never(const struct nd_comparable *c, const struct nd_document *document);
+/* The group of a document, as any thread.  False: out of memory. */
+bool nd_comparable_group(struct nd_comparable *c, const struct nd_document *document,
+                         uint32_t *group);
+
+#endif

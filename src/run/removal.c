@@ -1,0 +1,217 @@
+/* removal.c - why a document is removed; records written once all are decided */
+#include "run/removal.h"
+
+#include "base/memory.h"
+#include "report/annotation.h"
+#include "run/run.h"
+
+#include <string.h>
+
+const struct nd_removal nd_removal_of_leader = {.kept = ND_NO_RECORD, .via = ND_NO_RECORD};
+
+struct nd_removal nd_removal_of(const struct nd_decision *decision, uint32_t kept)
+{
+    return (struct nd_removal){
+        .kept = kept,
+        .via = ND_NO_RECORD,
+        .distance =
+            decision->distance <= ND_DISTANCE_MAX ? (uint16_t)decision->distance : UINT16_MAX,
+        .identical = (uint8_t)decision->identical,
+        .verified = decision->verified,
+        .was_cut = decision->was_cut,
+        .overlap = decision->overlap,
+    };
+}
+
+void nd_emitter_release(struct nd_emitter *e)
+{
+    nd_rows_release(&e->rows);
+    nd_json_release(&e->name[0]);
+    nd_json_release(&e->name[1]);
+    nd_json_release(&e->name[2]);
+    nd_json_release(&e->place);
+    nd_json_release(&e->annotated);
+}
+
+bool nd_emitter_needs(const struct nd_run *run, bool is_kept)
+{
+    return nd_outputs_has_names(&run->outputs) || run->outputs.removed ||
+           (run->outputs.survivors && is_kept);
+}
+
+static enum nd_status name_by_number(struct nd_emitter *e, uint32_t number, struct nd_party *party,
+                                     unsigned room, struct nd_error *err)
+{
+    struct nd_run *run = e->run;
+    struct nd_json *copy = &e->name[room];
+    struct nd_place place;
+    enum nd_status status;
+
+    if (e->party_of && number >= e->n_records)
+        return e->party_of(e->context, number, copy, party, err);
+    status = e->place_of(e->context, number, &place, err);
+    if (status != ND_OK)
+        return status;
+    party->at = nd_at_of(nd_reading_source(run->reading, place.source), place.line);
+    status = nd_lookup_name(run->lookup, number, &place, &party->name, err);
+    if (status != ND_OK)
+        return status;
+    /* Several names are needed at the same time, but the lookup holds only one. */
+    copy->text.len = 0;
+    nd_json_bytes(copy, party->name.text.data, party->name.text.len);
+    party->name.text.data = copy->text.data;
+    return copy->failed ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
+}
+
+/* Append the record with its annotation to the survivors. */
+static enum nd_status put_annotated(struct nd_emitter *e, const struct nd_parsed *loaded,
+                                    const struct nd_annotation *annotation, struct nd_error *err)
+{
+    struct nd_run *run = e->run;
+    struct nd_json *out = &e->annotated;
+
+    out->text.len = 0;
+    nd_annotation_put(out, loaded->source->format, loaded->record.bytes, annotation);
+    if (out->failed)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return nd_outputs_survive(&run->outputs, loaded->record.source,
+                              (struct nd_view){out->text.data, out->text.len}, err);
+}
+
+static enum nd_status put_bad(struct nd_emitter *e, const struct nd_parsed *loaded,
+                              struct nd_error *err)
+{
+    struct nd_run *run = e->run;
+    static const struct nd_bad_record unreadable = {"unreadable"};
+    const struct nd_bad_record *bad = loaded->bad ? loaded->bad : &unreadable;
+    const struct nd_annotation annotation = nd_annotation_of_bad(bad);
+    const struct nd_at at = nd_at_of(loaded->source, loaded->record.line);
+
+    if (run->outputs.rows)
+        nd_row_skipped(&e->rows.manifest, &e->place, &at, bad->reason);
+    if (run->outputs.annotates && loaded->record.bytes.data &&
+        nd_annotation_fits_bad(loaded->source->format))
+        return put_annotated(e, loaded, &annotation, err);
+    return nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+}
+
+static enum nd_status put_row(struct nd_emitter *e, const struct nd_parsed *loaded,
+                              const struct nd_removal *removal, const struct nd_party *removed,
+                              const struct nd_party *kept, const struct nd_decision *decision,
+                              const struct nd_row_via *via, struct nd_error *err)
+{
+    const struct nd_recipe *recipe = e->run->recipe;
+    struct nd_row_passage passage = {.tokens = 0};
+    enum nd_status status = ND_OK;
+
+    if (e->passage_of && removal->kept >= e->n_records &&
+        nd_deciding_containment(&recipe->dedup, decision) == ND_CONTAINMENT_OF_KEPT)
+        status = e->passage_of(e->context, removal->kept, loaded->document.text, &passage, err);
+    nd_row_removed_for(&e->rows.manifest, &e->place, removed, kept, decision, recipe, via,
+                       passage.text.len ? &passage : NULL);
+    return status;
+}
+
+static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *removed,
+                                  const struct nd_parsed *loaded, const struct nd_removal *removal,
+                                  const struct nd_agreement *agreement, struct nd_error *err)
+{
+    struct nd_run *run = e->run;
+    struct nd_rows *rows = &e->rows;
+    struct nd_decision decision = {
+        .identical = (enum nd_identical)removal->identical,
+        .verified = removal->verified,
+        .was_cut = removal->was_cut,
+        .distance = removal->distance,
+        .overlap = removal->overlap,
+    };
+    struct nd_party kept = {0}, near = {0};
+    size_t n = run->recipe->method.n_signatures;
+    bool has_via = removal->via != ND_NO_RECORD;
+    struct nd_row_via via;
+    enum nd_status status;
+
+    if (n)
+        memcpy(decision.agreement, agreement, n * sizeof *decision.agreement);
+    status = name_by_number(e, removal->kept, &kept, 1, err);
+    if (status == ND_OK && run->outputs.clusters)
+        nd_row_cluster(&rows->clusters, &removed->name, &kept.name);
+    if (status != ND_OK || (!run->outputs.rows && !run->outputs.annotates))
+        return status;
+    if (has_via) {
+        status = name_by_number(e, removal->via, &near, 2, err);
+        if (status != ND_OK)
+            return status;
+        via = (struct nd_row_via){near.name, removal->via_resemblance, removal->via_verified};
+    }
+    if (run->outputs.rows)
+        status = put_row(e, loaded, removal, removed, &kept, &decision, has_via ? &via : NULL, err);
+    if (status != ND_OK)
+        return status;
+    if (run->outputs.annotates) {
+        const struct nd_annotation annotation =
+            nd_annotation_of(run->recipe, &decision, &kept.name, has_via ? &via : NULL);
+
+        return put_annotated(e, loaded, &annotation, err);
+    }
+    return ND_OK;
+}
+
+static enum nd_status put_kept(struct nd_emitter *e, const struct nd_party *party,
+                               const struct nd_parsed *loaded, struct nd_error *err)
+{
+    struct nd_run *run = e->run;
+    if (run->outputs.clusters)
+        nd_row_cluster(&e->rows.clusters, &party->name, &party->name);
+    if (run->outputs.annotates) {
+        const struct nd_annotation annotation = nd_annotation_of_kept(run->recipe, &party->name);
+
+        return put_annotated(e, loaded, &annotation, err);
+    }
+    if (run->outputs.survivors)
+        return nd_outputs_survive(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+    return ND_OK;
+}
+
+static void put_leader(struct nd_emitter *e, const struct nd_party *party)
+{
+    struct nd_run *run = e->run;
+
+    if (run->outputs.clusters)
+        nd_row_cluster(&e->rows.clusters, &party->name, &party->name);
+    if (run->outputs.rows)
+        nd_row_leader(&e->rows.manifest, &e->place, party);
+}
+
+enum nd_status nd_emitter_put(struct nd_emitter *e, const struct nd_parsed *loaded, bool is_bad,
+                              const struct nd_removal *removal,
+                              const struct nd_agreement *agreement, struct nd_error *err)
+{
+    struct nd_run *run = e->run;
+    struct nd_party party = {.at = nd_at_of(loaded->source, loaded->record.line)};
+    enum nd_status status = ND_OK;
+
+    if (is_bad)
+        return put_bad(e, loaded, err);
+    if (nd_outputs_has_names(&run->outputs))
+        party.name =
+            nd_name_of(&loaded->document, loaded->source, loaded->record.line, &e->name[0]);
+    if (!removal)
+        return put_kept(e, &party, loaded, err);
+    if (!run->outputs.annotates)
+        status = nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+    if (status != ND_OK || !nd_outputs_has_names(&run->outputs))
+        return status;
+    if (removal->kept != ND_NO_RECORD)
+        return put_removed(e, &party, loaded, removal, agreement, err);
+    put_leader(e, &party);
+    return ND_OK;
+}
+
+enum nd_status nd_emitter_end_batch(struct nd_emitter *e, struct nd_error *err)
+{
+    /* A name for which there was no memory would be truncated in rows. */
+    if (e->name[0].failed || e->name[1].failed || e->name[2].failed || e->place.failed)
+        e->rows.manifest.failed = true;
+    return nd_outputs_put_rows(&e->run->outputs, &e->rows, err);
+}

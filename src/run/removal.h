@@ -1,0 +1,69 @@
+/* removal.h - why a document is removed; records written once all are decided */
+#ifndef ND_RUN_REMOVAL_H
+#define ND_RUN_REMOVAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <neardup/dedup.h>
+
+#include "evidence/rows.h"
+#include "reading/lookup.h"
+#include "reading/reading.h"
+
+/* Why a document was removed.  Documents are named by their record numbers, in input order. */
+struct nd_removal {
+    /* kept: ND_NO_RECORD where it stands for its cluster; via: the neighbour of its component, or
+     * ND_NO_RECORD. */
+    uint32_t kept, via;
+    /* Of simhashes; UINT16_MAX: they were not made. */
+    uint16_t distance;
+    uint8_t identical, verified, was_cut, via_verified;
+    struct nd_overlap overlap;
+    double via_resemblance;
+};
+#define ND_NO_RECORD UINT32_MAX
+
+/* The removal of a document that stands for its cluster, for which none is kept (keep = none). */
+extern const struct nd_removal nd_removal_of_leader;
+/* Without a neighbour. */
+struct nd_removal nd_removal_of(const struct nd_decision *decision, uint32_t kept);
+
+struct nd_run;
+
+/* Writes records in input order: to the survivors or the removed ones, and their rows.  Starts from
+ * zeroes and the first three members. */
+struct nd_emitter {
+    struct nd_run *run;
+    /* Where the record of this number is. */
+    enum nd_status (*place_of)(void *context, uint32_t number, struct nd_place *place,
+                               struct nd_error *err);
+    void *context;
+
+    /* Documents that are no records of the inputs, with numbers from n_records on: what outputs call
+     * them; the name's bytes are in *room.  NULL: there are none. */
+    enum nd_status (*party_of)(void *context, uint32_t number, struct nd_json *room,
+                               struct nd_party *party, struct nd_error *err);
+    uint32_t n_records;
+    /* What a document of the inputs copied of such a document.  *passage->text is a piece of `text`;
+     * of length 0: nothing is said of it. */
+    enum nd_status (*passage_of)(void *context, uint32_t number, struct nd_view text,
+                                 struct nd_row_passage *passage, struct nd_error *err);
+
+    struct nd_rows rows;                      /* of the current batch */
+    struct nd_json name[3], place, annotated; /* scratch */
+};
+void nd_emitter_release(struct nd_emitter *e);
+
+/* Whether some output needs the record of a document that is kept, or of any other record. */
+bool nd_emitter_needs(const struct nd_run *run, bool is_kept);
+
+/* A record that was loaded.  removal NULL: it is a bad record, or is kept; agreement: of a removal,
+ * one for each signature. */
+enum nd_status nd_emitter_put(struct nd_emitter *e, const struct nd_parsed *loaded, bool is_bad,
+                              const struct nd_removal *removal,
+                              const struct nd_agreement *agreement, struct nd_error *err);
+/* Write out the rows of the batch. */
+enum nd_status nd_emitter_end_batch(struct nd_emitter *e, struct nd_error *err);
+
+#endif
