@@ -2,9 +2,9 @@
  * mail and pages before their parsers see it */
 #include "fuzz_input.h"
 
-#include "input/detect.h"
-#include "input/mail.h"
-#include "input/page_guard.h"
+#include "input/formats/detect.h"
+#include "input/formats/mail.h"
+#include "input/formats/page_guard.h"
 
 /* A header that a table is known by has at least two columns in each of its rows. */
 static void check_table(const char *bytes, size_t size)

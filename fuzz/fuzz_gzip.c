@@ -1,7 +1,7 @@
 /* fuzz_gzip.c - gzip: what is inflated does not depend on how it is asked for */
 #include "fuzz_input.h"
 
-#include "input/byte_stream.h"
+#include "input/streams/byte_stream.h"
 
 /* A stream over memory, given out in pieces of at most `piece` bytes. */
 struct memory_stream {

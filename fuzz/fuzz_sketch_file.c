@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "sketch_file/layout.h"
-#include "sketch_file/packed.h"
-#include "sketch_file/stored.h"
+#include "record/layout.h"
+#include "record/packed.h"
+#include "record/stored.h"
 
 /* The rows of a block, and the shingles behind them, as far as they are there. */
 static void seal_block(const struct nd_sketch_head *h, const struct nd_sketch_block_entry *e,

@@ -7,7 +7,10 @@ cd "$(dirname "$0")/.."
 declare -A may=(
     [base]="base"
     [simd]="simd base"
-    [input]="input simd base"
+    [input/library]="input/library base"
+    [input/formats]="input/formats input/library simd base"
+    [input/streams]="input/streams input/formats input/library simd base"
+    [input]="input input/streams input/formats input/library simd base"
     [text]="text simd base"
     [feature]="feature text simd base"
     [sketch]="sketch text simd base"
@@ -18,20 +21,21 @@ declare -A may=(
     [hamming/file]="hamming/file hamming/memory hamming/join hamming/plan simd base"
     [index]="index simd base"
     [recipe]="recipe match feature sketch text base"
-    [sketch_file]="sketch_file recipe sketch simd base"
-    [engine]="engine sketch_file recipe text feature sketch index match base"
+    [record]="record recipe match sketch simd base"
+    [engine]="engine record recipe text feature sketch index match base"
+    [candidates]="candidates engine record recipe index match base"
     [evidence]="evidence engine recipe base"
-    [loads]="loads engine recipe base"
-    [records]="records loads sketch_file engine input recipe base"
-    [reading]="reading records loads sketch_file evidence engine input recipe base"
-    [report]="report reading records loads sketch_file evidence engine input recipe base"
-    [old]="old reading records loads sketch_file evidence engine input recipe base"
-    [run]="run report old reading records loads sketch_file evidence engine input recipe base"
-    [uses]="uses run report old reading records loads sketch_file evidence engine input recipe base"
-    [store]="store evidence engine recipe match feature sketch text index simd base"
-    [server]="server store evidence engine recipe match input text index base"
+    [loads]="loads candidates engine recipe base"
+    [sketches]="sketches loads candidates record engine input input/streams input/formats input/library recipe base"
+    [reading]="reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
+    [report]="report reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
+    [old]="old reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
+    [run]="run report old reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
+    [uses]="uses run report old reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
+    [store]="store evidence candidates record engine recipe match feature sketch text index simd base"
+    [server]="server store evidence engine recipe match input input/streams input/formats input/library text index base"
     [cli/service]="server store base"
-    [python/native]="loads evidence engine recipe match feature sketch text index hamming/plan hamming/join
+    [python/native]="loads evidence candidates record engine recipe match feature sketch text index hamming/plan hamming/join
         hamming/memory hamming/file simd base"
 )
 
@@ -43,13 +47,13 @@ only=(
     'simdjson\.h=src/input/'
     'archive(_entry)?\.h|zlib\.h|isa-l.*|igzip_lib\.h|crc\.h=src/input/'
     'libxml/.*=src/input/'
-    'lzma\.h|bzlib\.h=src/input/codecs_load.h'
-    'zstd\.h=src/input/codecs_load.h src/store/segments'
+    'lzma\.h|bzlib\.h=src/input/library/codecs_load.h'
+    'zstd\.h=src/input/library/codecs_load.h src/store/segments'
     'lmdb\.h=src/store/catalog'
     'microhttpd\.h|gnutls/.*=src/server/'
     'curl/.*=cli/service/http.c'
-    'gmime/.*=src/input/mail_gmime'
-    'dlfcn\.h=src/input/library.c'
+    'gmime/.*=src/input/formats/mail_gmime src/input/library/mail_gmime'
+    'dlfcn\.h=src/input/library/library.c'
     '[a-z0-9]*intrin\.h|arm_neon\.h|arm_acle\.h=src/simd/'
 )
 

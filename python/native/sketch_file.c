@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/pool.h"
-#include "engine/document_row.h"
+#include "record/document_row.h"
 
 #define WRITER "neardup.sketch_writer"
 #define READER "neardup.sketch_file"

@@ -6,10 +6,10 @@
 
 #include <neardup/dedup.h>
 
-#include "engine/beside.h"
 #include "index/candidates.h"
 #include "index/signature_index.h"
 #include "match/rule.h"
+#include "record/beside.h"
 
 /* Whether no signature reads the text: then equal texts say nothing, nor does how long they are. */
 ND_API bool nd_method_ignores_text(const struct nd_method *method);

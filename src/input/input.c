@@ -1,5 +1,5 @@
 /* input.c - opening and closing an input, and what it tells of itself */
-#include "input/formats.h"
+#include "input/formats/formats.h"
 #include "input/input_limit.h"
 #include "input/input_state.h"
 

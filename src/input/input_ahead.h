@@ -8,7 +8,7 @@
 
 #include <neardup/input.h>
 
-#include "input/file_piece.h"
+#include "input/streams/file_piece.h"
 
 /*
  * Reading a file and cutting it into records are two things: only the cutting must go through the

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "input/input_state.h"
 
-#include "input/formats.h"
-#include "input/libxml_load.h"
-#include "input/lines.h"
+#include "input/formats/formats.h"
+#include "input/formats/lines.h"
+#include "input/library/libxml_load.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "input/input_state.h"
-#include "input/libarchive_load.h"
+#include "input/library/libarchive_load.h"
 
 #include <errno.h>
 #include <fcntl.h>

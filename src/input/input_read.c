@@ -4,12 +4,12 @@
  */
 #define _GNU_SOURCE
 #include "base/view.h"
-#include "input/field_list.h"
-#include "input/formats.h"
+#include "input/formats/field_list.h"
+#include "input/formats/formats.h"
+#include "input/formats/lines.h"
+#include "input/formats/table_row.h"
 #include "input/input_ahead.h"
 #include "input/input_state.h"
-#include "input/lines.h"
-#include "input/table_row.h"
 
 #include <errno.h>
 #include <fcntl.h>

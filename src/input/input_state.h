@@ -10,16 +10,16 @@
 
 #include "base/handle.h"
 #include "base/memory.h"
-#include "input/archive_stream.h"
-#include "input/byte_stream.h"
-#include "input/charset.h"
-#include "input/cut.h"
-#include "input/detect.h"
-#include "input/file_piece.h"
-#include "input/part.h"
-#include "input/sampling.h"
-#include "input/sources.h"
-#include "input/walk_paths.h"
+#include "input/formats/charset.h"
+#include "input/formats/cut.h"
+#include "input/formats/detect.h"
+#include "input/streams/archive_stream.h"
+#include "input/streams/byte_stream.h"
+#include "input/streams/file_piece.h"
+#include "input/streams/part.h"
+#include "input/streams/sampling.h"
+#include "input/streams/sources.h"
+#include "input/streams/walk_paths.h"
 
 /* The file being read, from the disk up to the stream from which records are cut. */
 struct nd_open_file {

@@ -11,7 +11,7 @@
 #include "old/against_given.h"
 #include "old/quoted.h"
 #include "reading/reading.h"
-#include "records/checkpoint.h"
+#include "sketches/checkpoint.h"
 
 /*
  * The old documents are those of the sketch files that options->against names, in the order of these

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "old/against_parts.h"
 #include "recipe/recipe.h"
-#include "records/sketches.h"
+#include "sketches/sketches.h"
 
 enum { ITEM_SHINGLES_MAX = 1 << 18 };
 

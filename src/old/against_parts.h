@@ -13,10 +13,10 @@
 #include "old/against_given.h"
 #include "old/sketch_packer.h"
 #include "reading/reading.h"
-#include "records/checkpoint.h"
-#include "records/fresh_rows.h"
-#include "records/seen_rows.h"
-#include "records/short_texts.h"
+#include "sketches/checkpoint.h"
+#include "sketches/fresh_rows.h"
+#include "sketches/seen_rows.h"
+#include "sketches/short_texts.h"
 
 /* No document. */
 #define ND_AGAINST_NONE UINT32_MAX

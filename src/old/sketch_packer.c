@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/document_row.h"
-#include "sketch_file/packed.h"
+#include "record/document_row.h"
+#include "record/packed.h"
 
 struct nd_sketch_packer {
     struct nd_pool *pool;

@@ -9,7 +9,7 @@
 #include "base/pool.h"
 #include "reading/reading.h"
 #include "recipe/recipe.h"
-#include "records/known_rows.h"
+#include "sketches/known_rows.h"
 
 struct nd_sketch_packer;
 

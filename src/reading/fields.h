@@ -10,7 +10,7 @@
 #include "reading/reporter.h"
 #include "recipe/keep.h"
 #include "recipe/recipe.h"
-#include "records/sketched_fields.h"
+#include "sketches/sketched_fields.h"
 
 /*
  * A field that an option or a key of the recipe names. If no document has it, the name is probably

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "records/sketches.h"
+#include "sketches/sketches.h"
 
 /*
  * A record is read by a call of the system, and the file is asked whether it is still what it was by

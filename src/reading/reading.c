@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "input/formats.h"
+#include "input/formats/formats.h"
 #include "input/input_limit.h"
 #include "loads/budget.h"
 #include "reading/read_ahead.h"

@@ -12,7 +12,7 @@
 #include "base/pool.h"
 #include "base/publish.h"
 #include "reading/parsed.h"
-#include "records/sketches.h"
+#include "sketches/sketches.h"
 
 /* Why a record of so many bytes is a bad one: how much memory it needs. */
 struct nd_bad_record nd_bad_record_too_long(uint64_t bytes, unsigned threads);

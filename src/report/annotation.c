@@ -10,11 +10,11 @@
 #include "report/annotation.h"
 
 #include "base/memory.h"
-#include "input/detect.h"
-#include "input/formats.h"
-#include "input/lines.h"
-#include "input/mail_head.h"
-#include "input/table_row.h"
+#include "input/formats/detect.h"
+#include "input/formats/formats.h"
+#include "input/formats/lines.h"
+#include "input/formats/mail_head.h"
+#include "input/formats/table_row.h"
 #include "recipe/recipe.h"
 
 #include <string.h>

@@ -12,8 +12,8 @@
 #include <neardup/terminal.h>
 
 #include "base/memory.h"
-#include "input/formats.h"
-#include "input/pack.h"
+#include "input/formats/formats.h"
+#include "input/streams/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 
 #include "base/late_write.h"
 #include "base/publish.h"
-#include "input/entry_header.h"
+#include "input/streams/entry_header.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #include "report/outputs.h"
 
 #include "base/temporary.h"
-#include "input/pack.h"
+#include "input/streams/pack.h"
 
 #include <string.h>
 

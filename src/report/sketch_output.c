@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/temporary.h"
+#include "record/packed.h"
 #include "report/output.h"
-#include "sketch_file/packed.h"
 
 struct nd_sketch_output {
     char *name; /* for messages */

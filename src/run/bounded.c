@@ -1,8 +1,8 @@
 /* bounded.c - several passes in bounded memory: collect, link, decide load by load, write */
 #include "engine/engine.h"
-#include "records/known_rows.h"
 #include "run/bounded_loads.h"
 #include "run/bounded_removals.h"
+#include "sketches/known_rows.h"
 
 #include <stdlib.h>
 

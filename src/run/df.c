@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "input/sampling.h"
+#include "input/streams/sampling.h"
 #include "recipe/recipe.h"
 
 #include <errno.h>

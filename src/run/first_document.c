@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "input/formats.h"
+#include "input/formats/formats.h"
 #include "reading/names.h"
 #include "run/manifest.h"
 

@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "input/json_walk.h"
+#include "input/formats/json_walk.h"
 
 enum {
     PLAN_BYTES_MAX = 1 << 20,

@@ -2,10 +2,10 @@
 #include "run/manifest.h"
 
 #include "evidence/first_line.h"
-#include "input/charset.h"
-#include "input/formats.h"
-#include "input/mail.h"
-#include "input/page_guard.h"
+#include "input/formats/charset.h"
+#include "input/formats/formats.h"
+#include "input/formats/mail.h"
+#include "input/formats/page_guard.h"
 
 const char *nd_input_charset(const struct nd_input_options *input)
 {

@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 #include "base/thread.h"
-#include "records/known_rows.h"
 #include "report/annotation.h"
 #include "report/summary.h"
+#include "sketches/known_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

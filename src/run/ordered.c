@@ -3,11 +3,11 @@
 #include "base/memory.h"
 #include "old/against.h"
 #include "reading/lookup.h"
-#include "records/known_rows.h"
 #include "report/summary.h"
 #include "run/keep_order.h"
 #include "run/removal.h"
 #include "run/run.h"
+#include "sketches/known_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

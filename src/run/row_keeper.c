@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/document_row.h"
-#include "records/checkpoint.h"
-#include "records/known_rows.h"
-#include "sketch_file/packed.h"
+#include "record/document_row.h"
+#include "record/packed.h"
+#include "sketches/checkpoint.h"
+#include "sketches/known_rows.h"
 
 struct nd_row_keeper {
     struct nd_run *run;

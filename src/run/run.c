@@ -10,13 +10,13 @@
 
 #include <neardup/text.h>
 
-#include "input/sampling.h"
+#include "input/streams/sampling.h"
 #include "old/against.h"
 #include "reading/slice.h"
 #include "recipe/recipe.h"
-#include "records/checkpoint.h"
 #include "run/forecast.h"
 #include "run/manifest.h"
+#include "sketches/checkpoint.h"
 
 #include <inttypes.h>
 #include <stdio.h>

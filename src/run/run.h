@@ -8,7 +8,7 @@
 
 #include "base/pool.h"
 #include "engine/engine.h"
-#include "input/field_list.h"
+#include "input/formats/field_list.h"
 #include "loads/budget.h"
 #include "old/quoted.h"
 #include "reading/comparable.h"
@@ -22,10 +22,10 @@
 #include "reading/request.h"
 #include "recipe/keep.h"
 #include "recipe/recipe.h"
-#include "records/sketches.h"
 #include "report/outputs.h"
 #include "report/summary.h"
 #include "run/df_tables.h"
+#include "sketches/sketches.h"
 
 /* Whoever works on one part is given that part; only what joins them is given the run. */
 struct nd_run {

@@ -6,8 +6,8 @@
 
 #include "base/replaced_hash.h"
 #include "base/view.h"
-#include "input/json_walk.h"
-#include "input/lines.h"
+#include "input/formats/json_walk.h"
+#include "input/formats/lines.h"
 
 static enum nd_refusal no_memory(struct nd_error *err)
 {

@@ -6,8 +6,8 @@
 #include <neardup/input.h>
 
 #include "base/memory.h"
-#include "input/charset.h"
-#include "input/jsonl_simdjson.h"
+#include "input/formats/charset.h"
+#include "input/formats/jsonl_simdjson.h"
 #include "server/target.h"
 #include "store/store.h"
 

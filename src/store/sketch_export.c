@@ -7,7 +7,7 @@
 
 #include <neardup/sketch_file.h>
 
-#include "engine/document_row.h"
+#include "record/document_row.h"
 #include "store/session_state.h"
 
 struct exporting {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/row_maker.h"
+#include "candidates/row_maker.h"
 #include "store/catalog.h"
 
 /* A recipe at work.  Never changed once it is made: all threads read it. */

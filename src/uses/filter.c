@@ -17,7 +17,7 @@
 
 #include "base/hash.h"
 #include "base/replaced_hash.h"
-#include "input/formats.h"
+#include "input/formats/formats.h"
 #include "recipe/recipe.h"
 
 /* The prototype that is nearest to a document. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "input/sampling.h"
+#include "input/streams/sampling.h"
 #include "run/forecast.h"
 #include "run/run.h"
 #include "uses/planning.h"

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/repeats.h"
-#include "input/sampling.h"
+#include "input/streams/sampling.h"
 #include "loads/loads.h"
 #include "run/run.h"
 #include "uses/planning.h"

@@ -8,7 +8,7 @@
  */
 #include "uses/read_manifest.h"
 
-#include "input/json_walk.h"
+#include "input/formats/json_walk.h"
 #include "run/run.h"
 
 #include <stdlib.h>

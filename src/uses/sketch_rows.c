@@ -9,7 +9,7 @@
 #include "base/json_out.h"
 #include "base/memory.h"
 #include "evidence/name.h"
-#include "sketch_file/parts.h"
+#include "record/parts.h"
 
 /* ---- As JSON ---- */
 

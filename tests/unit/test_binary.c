@@ -1,7 +1,7 @@
 /* test_binary.c - what is not text is told from what is, and is not read */
 #include "input_fixture.h"
 
-#include "input/detect.h"
+#include "input/formats/detect.h"
 
 #define KNOWN(bytes, what) check_known(bytes, sizeof bytes - 1, what)
 

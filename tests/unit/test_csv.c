@@ -1,8 +1,8 @@
 /* test_csv.c - CSV and TSV: rows, cells, headers, and what is wrong with them */
 #include "input_fixture.h"
 
-#include "input/cut.h"
-#include "input/table_row.h"
+#include "input/formats/cut.h"
+#include "input/formats/table_row.h"
 
 static void rows_become_documents(void **state)
 {

@@ -13,8 +13,8 @@
 #include <neardup/recipe.h>
 
 #include "base/hash.h"
-#include "records/fresh_rows.h"
-#include "sketch_file/packed.h"
+#include "record/packed.h"
+#include "sketches/fresh_rows.h"
 
 enum { DOCUMENTS = 3000, SHINGLES_MAX = 900, LONG = 1700, LONG_ID = 5 << 20 };
 

@@ -1,7 +1,7 @@
 /* test_html.c - pages: what is seen of them, in whatever charset they are */
 #include "input_fixture.h"
 
-#include "input/page_guard.h"
+#include "input/formats/page_guard.h"
 
 static void assert_page(const void *page, size_t len, const char *expected, uint64_t repaired)
 {

@@ -1,7 +1,7 @@
 /* test_jsonl.c - JSON Lines: what is a record, what is none, and what stands in it */
 #include "input_fixture.h"
 
-#include "input/json_walk.h"
+#include "input/formats/json_walk.h"
 
 /* One line parsed: "[id]{text} field=value", or "bad: reason". */
 static void assert_parses(const struct nd_input_options *o, const char *line, const char *expected)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/pool.h"
-#include "input/library.h"
+#include "input/library/library.h"
 
 enum { THREADS = 8 };
 

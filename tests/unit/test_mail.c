@@ -2,9 +2,9 @@
  */
 #include "input_fixture.h"
 
-#include "input/cut.h"
-#include "input/mail.h"
-#include "input/mail_head.h"
+#include "input/formats/cut.h"
+#include "input/formats/mail.h"
+#include "input/formats/mail_head.h"
 
 #define ENVELOPE "From a@b.example Mon Jan  1 10:00:00 2024\n"
 #define HEADER "From: a@b.example\nDate: Mon, 1 Jan 2024 10:00:00 +0000\nMessage-ID: <1@b>\n"

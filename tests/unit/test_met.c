@@ -11,8 +11,8 @@
 #include <neardup/recipe.h>
 
 #include "base/hash.h"
-#include "engine/met.h"
-#include "engine/row_maker.h"
+#include "candidates/met.h"
+#include "candidates/row_maker.h"
 
 enum { SET = 400, ROWS = 3000 };
 

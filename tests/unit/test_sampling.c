@@ -15,7 +15,7 @@
 #include <neardup/input.h>
 
 #include "base/hash.h"
-#include "input/sampling.h"
+#include "input/streams/sampling.h"
 
 enum { LINES = 4000 };
 

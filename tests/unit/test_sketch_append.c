@@ -20,8 +20,8 @@
 
 #include <neardup/sketch_file.h>
 
+#include "record/layout.h"
 #include "sized.h"
-#include "sketch_file/layout.h"
 #include "stopped_writes.h"
 
 enum { OLD = 40, MORE = 25, SHINGLES = 30, TRIALS = 40 };

@@ -14,10 +14,10 @@
 #include <neardup/sketch_file.h>
 
 #include "recipe/recipe.h"
+#include "record/layout.h"
+#include "record/packed.h"
+#include "record/stored.h"
 #include "sized.h"
-#include "sketch_file/layout.h"
-#include "sketch_file/packed.h"
-#include "sketch_file/stored.h"
 
 /* Several copies of the rows make more than one block. */
 enum { ROWS = 300, SHINGLES_MAX = 700, COPIES = 8, WORDS_MAX = 16 };

@@ -1,0 +1,195 @@
+/* library.c - other people's libraries: how one is opened when it is first needed, and each one */
+
+/*
+ * Optional libraries are opened with dlopen when an input first needs them, so that neardup starts
+ * without them and says which one is missing. The functions of a library are found by name and
+ * stored in a struct of pointers, whose types the compiler checks against the library's own
+ * headers.
+ */
+#include "input/library/library.h"
+
+#include "base/pool.h"
+#include "input/library/codecs_load.h"
+#include "input/library/libarchive_load.h"
+#include "input/library/libxml_load.h"
+
+#ifdef ND_WITH_GMIME
+#include "input/library/mail_gmime_load.h"
+#endif
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Somebody else's library, opened when it is first needed ---- */
+
+static bool find_symbols(const struct nd_library *library, void *handle)
+{
+    for (size_t i = 0; i < library->n_symbols; i++) {
+        void *found = dlsym(handle, library->symbols[i].name);
+
+        if (!found)
+            return false;
+        /*
+         * POSIX guarantees that a function's address fits in a data pointer; ISO C has no
+         * conversion.
+         */
+        memcpy(library->symbols[i].pointer, &found, sizeof found);
+    }
+    return true;
+}
+
+static void load(void *context)
+{
+    struct nd_library *library = context;
+    void *handle = dlopen(library->file, RTLD_LAZY | RTLD_LOCAL);
+
+    if (!handle || !find_symbols(library, handle))
+        (void)snprintf(library->missing, sizeof library->missing, "%s: %s", library->without,
+                       dlerror());
+    else if (library->make_ready)
+        library->make_ready();
+}
+
+const char *nd_library_open(struct nd_library *library)
+{
+    nd_once(&library->is_asked, load, library);
+    return *library->missing ? library->missing : NULL;
+}
+
+/* ---- Opens libzstd, liblzma and libbz2 when they are first needed ---- */
+
+struct nd_codecs nd_codecs;
+
+const char *nd_zstd_load(void)
+{
+    static const struct nd_symbol symbols[] = {
+        {"ZSTD_createDStream", &nd_codecs.zstd_new},
+        {"ZSTD_freeDStream", &nd_codecs.zstd_free},
+        {"ZSTD_initDStream", &nd_codecs.zstd_init},
+        {"ZSTD_decompressStream", &nd_codecs.zstd_decode},
+        {"ZSTD_isError", &nd_codecs.zstd_is_error},
+        {"ZSTD_getErrorName", &nd_codecs.zstd_error_name},
+    };
+    static struct nd_library zstd = {.file = ND_ZSTD_SONAME,
+                                     .without = "without libzstd",
+                                     .symbols = symbols,
+                                     .n_symbols = sizeof symbols / sizeof *symbols};
+
+    return nd_library_open(&zstd);
+}
+
+const char *nd_lzma_load(void)
+{
+    static const struct nd_symbol symbols[] = {
+        {"lzma_stream_decoder", &nd_codecs.lzma_init},
+        {"lzma_code", &nd_codecs.lzma_code},
+        {"lzma_end", &nd_codecs.lzma_end},
+    };
+    static struct nd_library lzma = {.file = ND_LZMA_SONAME,
+                                     .without = "without liblzma",
+                                     .symbols = symbols,
+                                     .n_symbols = sizeof symbols / sizeof *symbols};
+
+    return nd_library_open(&lzma);
+}
+
+const char *nd_bz2_load(void)
+{
+    static const struct nd_symbol symbols[] = {
+        {"BZ2_bzDecompressInit", &nd_codecs.bz2_init},
+        {"BZ2_bzDecompress", &nd_codecs.bz2_decode},
+        {"BZ2_bzDecompressEnd", &nd_codecs.bz2_end},
+    };
+    static struct nd_library bz2 = {.file = ND_BZ2_SONAME,
+                                    .without = "without libbz2",
+                                    .symbols = symbols,
+                                    .n_symbols = sizeof symbols / sizeof *symbols};
+
+    return nd_library_open(&bz2);
+}
+
+/* ---- Opens libarchive when it is first needed, and finds its functions ---- */
+
+struct nd_libarchive nd_libarchive;
+
+const char *nd_libarchive_load(void)
+{
+    static const struct nd_symbol symbols[] = {
+#define SYMBOL(name) {"archive_" #name, &nd_libarchive.name},
+        {"archive_errno", &nd_libarchive.error_number}, ND_LIBARCHIVE_FUNCTIONS(SYMBOL)
+#undef SYMBOL
+    };
+    static struct nd_library libarchive = {
+        .file = ND_LIBARCHIVE_SONAME,
+        .without = "without libarchive",
+        .symbols = symbols,
+        .n_symbols = sizeof symbols / sizeof *symbols,
+    };
+
+    return nd_library_open(&libarchive);
+}
+
+/* ---- Opens libxml2 for the first page or mail, and finds its functions ---- */
+
+struct nd_libxml nd_libxml;
+
+/*
+ * Otherwise libxml2 would do this at the first page; two threads that do it at the same time may
+ * deadlock.
+ */
+static void start_libxml(void)
+{
+    nd_libxml.xmlInitParser();
+}
+
+const char *nd_libxml_load(void)
+{
+    static const struct nd_symbol symbols[] = {
+#define SYMBOL(name) {#name, &nd_libxml.name},
+        ND_LIBXML_FUNCTIONS(SYMBOL)
+#undef SYMBOL
+    };
+    static struct nd_library libxml = {
+        .file = ND_LIBXML_SONAME,
+        .without = "HTML cannot be read without libxml2",
+        .symbols = symbols,
+        .n_symbols = sizeof symbols / sizeof *symbols,
+        .make_ready = start_libxml,
+    };
+
+    return nd_library_open(&libxml);
+}
+
+/* ---- Opens GMime when the first mail is met, and finds its functions ---- */
+
+#ifdef ND_WITH_GMIME
+
+struct nd_gmime nd_gmime;
+
+static void start_gmime(void)
+{
+    nd_gmime.mime_init();
+}
+
+const char *nd_gmime_load(void)
+{
+    static const struct nd_symbol symbols[] = {
+#define SYMBOL(name) {"g_" #name, &nd_gmime.name},
+        {"gmime_major_version", &nd_gmime.version[0]},
+        {"gmime_minor_version", &nd_gmime.version[1]},
+        {"gmime_micro_version", &nd_gmime.version[2]},
+        ND_GMIME_FUNCTIONS(SYMBOL)
+#undef SYMBOL
+    };
+    static struct nd_library gmime = {
+        .file = ND_GMIME_SONAME,
+        .without = "mail cannot be read without GMime (Debian: libgmime-3.0-0)",
+        .symbols = symbols,
+        .n_symbols = sizeof symbols / sizeof *symbols,
+        .make_ready = start_gmime,
+    };
+
+    return nd_library_open(&gmime);
+}
+#endif

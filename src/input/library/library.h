@@ -1,0 +1,32 @@
+/* library.h - somebody else's library, opened when it is first needed, its functions found by name
+ */
+#ifndef ND_INPUT_LIBRARY_LIBRARY_H
+#define ND_INPUT_LIBRARY_LIBRARY_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+struct nd_symbol {
+    const char *name;
+    void *pointer; /* address of the pointer that gets the symbol's address */
+};
+
+struct nd_library {
+    const char *file;    /* soname, as the linker would have recorded it */
+    const char *without; /* beginning of the message: */
+    const struct nd_symbol *symbols;
+    size_t n_symbols;
+    void (*make_ready)(void); /* called once when all symbols are found; NULL: nothing to do */
+
+    atomic_bool is_asked;
+    char missing[256]; /* why it is not open; empty: it is */
+};
+
+/*
+ * Open the library at the first call in the process, from any thread. NULL: it is open and every
+ * symbol has its address; otherwise why it is not, for all later calls too. It is never closed,
+ * because GLib cannot be.
+ */
+const char *nd_library_open(struct nd_library *library);
+
+#endif

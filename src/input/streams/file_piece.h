@@ -1,0 +1,16 @@
+/* file_piece.h - a piece of a file that is read before it is cut into records */
+#ifndef ND_INPUT_STREAMS_FILE_PIECE_H
+#define ND_INPUT_STREAMS_FILE_PIECE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of length 0: none. */
+struct nd_ahead_piece {
+    uint32_t source;
+    int fd;
+    uint64_t offset;
+    size_t len;
+};
+
+#endif
