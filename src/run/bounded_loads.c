@@ -224,6 +224,12 @@ static enum nd_status divide(struct nd_bounded_loads *l, struct nd_error *err)
     return l->flags ? offer_documents(l, err) : ND_EIO;
 }
 
+/* The sizes of clusters are held beside the loads, to which at least half of their share is left. */
+static void hold_sizes(struct nd_budget *budget, size_t bytes)
+{
+    budget->engine_bytes -= bytes < budget->engine_bytes / 2 ? bytes : budget->engine_bytes / 2;
+}
+
 enum nd_status nd_bounded_loads_collect(struct nd_bounded_loads *l, struct nd_error *err)
 {
     struct nd_bounded_records *records = l->records;
@@ -233,9 +239,8 @@ enum nd_status nd_bounded_loads_collect(struct nd_bounded_loads *l, struct nd_er
     nd_id_check_forget(&run->ids, run->summary);
     if (status == ND_OK)
         status = nd_bounded_records_check(records, err);
-    /* The sizes of clusters are held beside the loads. */
-    if (status == ND_OK)
-        run->budget.engine_bytes -= (size_t)records->count * sizeof *run->sizes.members;
+    if (status == ND_OK && l->cluster != ND_CLUSTER_PAIRS)
+        hold_sizes(&run->budget, (size_t)records->count * sizeof *run->sizes.members);
     return status == ND_OK ? divide(l, err) : status;
 }
 
