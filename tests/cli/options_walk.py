@@ -272,6 +272,8 @@ UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client pos
 UNSEEN += ["checkpoint", "known-sketches", "sketches"]
 # They change what sketch files keep: sketched.bats and against.bats see to them.
 UNSEEN += ["record-field", "record-length"]
+# It makes an index of another kind: index_documents.bats sees to it.
+UNSEEN += ["index build records"]
 # What it changes is a file of --against: against.bats sees to it.
 UNSEEN += ["append"]
 # It lets an input be replaced, where the base replaces none: overwriting.bats sees to it.
