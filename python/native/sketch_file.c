@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,7 +74,16 @@ static FILE *open_stream(int fd, struct nd_error *err)
 /* The descriptor of a file of a publisher, or a number; -1: an exception is set. */
 static int descriptor_of(PyObject *file)
 {
-    return PyLong_Check(file) ? (int)PyLong_AsLong(file) : nd_py_file_descriptor(file);
+    long number;
+
+    if (!PyLong_Check(file))
+        return nd_py_file_descriptor(file);
+    number = PyLong_AsLong(file);
+    if (number >= 0 && number <= INT_MAX)
+        return (int)number;
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "that is no descriptor of a file");
+    return -1;
 }
 
 /* The names of fields in a tuple, which are its own.  False: an exception is set. */
