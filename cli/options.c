@@ -499,7 +499,11 @@ const struct option option_table[] = {
      FOR_DEDUP, RUN},
     {NULL, "force", 0, NULL, "replace an input without a question", FOR_FILTER | FOR_COLLAPSE, RUN},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings",
-     FOR_RUNS | FOR_PLAN | FOR_DF | FOR_INDEX, FLAG(quiet)},
+     (FOR_RUNS & ~(unsigned)FOR_SKETCH) | FOR_PLAN | FOR_DF, FLAG(quiet)},
+    {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings", FOR_SKETCH,
+     FLAG(quiet), .parts = "documents merge subset"},
+    {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings", FOR_INDEX,
+     FLAG(quiet), .parts = "build add merge remove query pairs stats"},
     {NULL, "progress", 0, NULL, "show progress even if standard error is not a terminal",
      FOR_RUNS | FOR_PLAN | FOR_DF | FOR_INDEX, FLAG(progress)},
 

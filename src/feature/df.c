@@ -67,10 +67,39 @@ static enum nd_status damaged(const char *what, struct nd_error *err)
     return nd_fail(err, ND_EINPUT, "not a df table, or it is damaged: %s", what);
 }
 
+/* Check every number of a header against its limits, before anything is computed from one.  That
+ * there are as many terms is found when the slots are checked. */
+static enum nd_status check_numbers(const struct nd_df_header *h, uint64_t len,
+                                    struct nd_error *err)
+{
+    const struct nd_df_chunk *chunk = h->chunk;
+    uint64_t offset = sizeof *h;
+
+    if (h->file_bytes != len)
+        return damaged("its length differs from the one in its header", err);
+    for (size_t i = 0; i < ND_DF_CHUNKS; i++) {
+        if (chunk[i].offset != offset || chunk[i].bytes > len - offset)
+            return damaged("a part is not at the expected offset", err);
+        offset += chunk[i].bytes;
+    }
+    if (offset != len)
+        return damaged("it is longer than it should be", err);
+    if (h->homes < 1 || h->slots < h->homes || h->slots > len / ND_DF_SLOT ||
+        chunk[ND_DF_CHUNK_SLOTS].bytes != h->slots * ND_DF_SLOT)
+        return damaged("its number of slots is impossible", err);
+    if (h->terms > h->slots || (h->terms && !h->documents))
+        return damaged("its number of terms is impossible", err);
+    if (chunk[ND_DF_CHUNK_FEATURES].bytes >= ND_DF_FEATURES_MAX)
+        return damaged("its description of the features is invalid", err);
+    if (h->has_texts > 1 || (chunk[ND_DF_CHUNK_TEXTS].bytes > 0 && !h->has_texts))
+        return damaged("its header and its texts disagree", err);
+    return ND_OK;
+}
+
 static enum nd_status read_header(struct nd_df *df, struct nd_error *err)
 {
     struct nd_df_header *h = &df->header;
-    uint64_t offset = sizeof *h;
+    enum nd_status status;
 
     if (df->len < sizeof *h)
         return damaged("it is too short", err);
@@ -81,20 +110,13 @@ static enum nd_status read_header(struct nd_df *df, struct nd_error *err)
         return nd_fail(err, ND_EUNSUPPORTED,
                        "df table version %u is not supported, only version %d", h->version,
                        ND_DF_VERSION);
-    if (h->file_bytes != df->len)
-        return damaged("its length differs from the one in its header", err);
     if (nd_df_header_hash(h) != h->hash)
         return damaged("the header's checksum is wrong", err);
-    for (size_t i = 0; i < ND_DF_CHUNKS; i++) {
-        const struct nd_df_chunk *c = &h->chunk[i];
-
-        if (c->offset != offset || c->bytes > df->len - offset)
-            return damaged("a part is not at the expected offset", err);
-        if (nd_hash_bytes(df->data + offset, c->bytes) != c->hash)
-            return damaged("a part's checksum is wrong", err);
-        offset += c->bytes;
-    }
-    return offset == df->len ? ND_OK : damaged("it is longer than it should be", err);
+    status = check_numbers(h, df->len, err);
+    for (size_t i = 0; i < ND_DF_CHUNKS && status == ND_OK; i++)
+        if (nd_hash_bytes(df->data + h->chunk[i].offset, h->chunk[i].bytes) != h->chunk[i].hash)
+            status = damaged("a part's checksum is wrong", err);
+    return status;
 }
 
 /*
@@ -136,8 +158,6 @@ static enum nd_status check_texts(const struct nd_df *df, struct nd_error *err)
     const char *p = df->text, *end = p + c->bytes;
     uint64_t lines = 0;
 
-    if (df->header.has_texts > 1 || (c->bytes > 0 && !df->header.has_texts))
-        return damaged("its header and its texts disagree", err);
     while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
         p++;
         lines++;
@@ -154,13 +174,10 @@ static enum nd_status open_parts(struct nd_df *df, struct nd_error *err)
     const char *text = (const char *)df->data + features->offset;
     enum nd_status status;
 
-    if (features->bytes >= ND_DF_FEATURES_MAX || memchr(text, 0, features->bytes) ||
+    if (memchr(text, 0, features->bytes) ||
         (features->bytes > 0 && text[features->bytes - 1] != '\n'))
         return damaged("its description of the features is invalid", err);
     memcpy(df->features, text, features->bytes);
-    if (h->homes < 1 || h->slots < h->homes || h->slots > df->len / ND_DF_SLOT ||
-        h->chunk[ND_DF_CHUNK_SLOTS].bytes != h->slots * ND_DF_SLOT)
-        return damaged("its number of slots is impossible", err);
     df->slot = df->data + h->chunk[ND_DF_CHUNK_SLOTS].offset;
     df->text = (const char *)df->data + h->chunk[ND_DF_CHUNK_TEXTS].offset;
     status = check_slots(df, err);

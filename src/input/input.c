@@ -173,6 +173,9 @@ enum nd_status nd_input_sample(struct nd_input *input, uint64_t bytes, struct nd
 
     if (status != ND_OK)
         return status;
+    if (!input->paths.is_size_known && input->paths.missing)
+        return nd_fail(err, ND_EIO, "%s: %s", input->paths.missing,
+                       strerror(input->paths.why_missing));
     if (!input->paths.is_size_known)
         return nd_fail(err, ND_EINVAL,
                        "an input is no regular file, so its size is not known: a sample is drawn "

@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "record/layout.h"
+#include "record/reader.h"
 
 struct nd_sketch_appender {
     char *path;
@@ -53,22 +54,24 @@ static enum nd_status no_write(const struct nd_sketch_appender *a, struct nd_err
 /* Write a file without documents, under its name from when it is whole; it goes away again if nothing
  * is added.  That another process was faster is no failure: then *made is NULL. */
 static enum nd_status make_file(const char *path, const struct nd_recipe *recipe,
-                                const struct nd_sketch_writer_options *options,
+                                const struct nd_sketch_writer_options *create,
                                 struct nd_temporary **made, struct nd_error *err)
 {
+    struct nd_sketch_writer_options options = *create;
     struct nd_sketch_writer *writer = NULL;
     struct nd_temporary *file;
     FILE *stream = NULL;
     int fd, own = -1;
     enum nd_status status = ND_OK;
 
+    options.name = path;
     file = nd_temporary_create(path, &fd, err);
     if (!file)
         return ND_EIO;
     own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     stream = own >= 0 ? fdopen(own, "wb+") : NULL;
     if (stream)
-        writer = nd_sketch_writer_new(stream, recipe, options, err);
+        writer = nd_sketch_writer_new(stream, recipe, &options, err);
     else
         status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
     if (stream && !writer)
@@ -128,7 +131,7 @@ static enum nd_status open_writer(struct nd_sketch_appender *a, struct nd_error 
 
     a->end = page->head.end;
     a->n_sources = page->head.sources;
-    a->writer = nd_sketch_writer_resume(a->fd, page, directory, err);
+    a->writer = nd_sketch_writer_resume(a->fd, a->path, page, directory, err);
     return a->writer ? ND_OK : ND_ENOMEM;
 }
 
@@ -310,17 +313,17 @@ static enum nd_status write_head(struct nd_sketch_appender *a, union nd_sketch_h
     page->head.generation = before->head.generation + 1;
     nd_sketch_head_seal(page);
     at = which == 0 ? ND_SKETCH_HEAD_BYTES : 0;
-    if (pread(a->fd, older.bytes, sizeof older.bytes, (off_t)at) != (ssize_t)sizeof older.bytes)
-        return no_write(a, err);
+    if (nd_sketch_file_read_at(a->file, older.bytes, sizeof older.bytes, at, err) != ND_OK)
+        return ND_EIO;
     a->may_be_added = true;
     nd_temporary_keep(a->made);
     a->made = NULL;
-    if (nd_sketch_write_at(a->fd, page->bytes, sizeof page->bytes, at, err) == ND_OK) {
+    if (nd_sketch_write_at(a->fd, a->path, page->bytes, sizeof page->bytes, at, err) == ND_OK) {
         if (fdatasync(a->fd) == 0)
             return ND_OK;
         no_write(a, err);
     }
-    (void)nd_sketch_write_at(a->fd, older.bytes, sizeof older.bytes, at, NULL);
+    (void)nd_sketch_write_at(a->fd, a->path, older.bytes, sizeof older.bytes, at, NULL);
     return ND_EIO;
 }
 

@@ -143,12 +143,13 @@ ND_API bool nd_shingle_code_read(const uint64_t *code, size_t n, uint64_t *shing
 const union nd_sketch_head_page *nd_sketch_file_head(const struct nd_sketch_file *file,
                                                      unsigned *which, struct nd_view *directory);
 
-/* Write exactly so many bytes there.  ND_EIO. */
-enum nd_status nd_sketch_write_at(int fd, const void *data, size_t len, uint64_t at,
-                                  struct nd_error *err);
+/* Write exactly so many bytes there.  ND_EIO (of `name`). */
+enum nd_status nd_sketch_write_at(int fd, const char *name, const void *data, size_t len,
+                                  uint64_t at, struct nd_error *err);
 /* A writer that goes on behind the end of a file, whose descriptor stays the caller's.  NULL:
  * ND_ENOMEM. */
-struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const union nd_sketch_head_page *page,
+struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const char *name,
+                                                 const union nd_sketch_head_page *page,
                                                  struct nd_view directory, struct nd_error *err);
 /* Write the last block and the directory.  *page is the head of the file with all of it, of the
  * generation before and without its checksum. */

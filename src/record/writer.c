@@ -30,10 +30,17 @@ struct nd_sketch_writer {
     struct nd_sketch_block_entry *entry;
     size_t entry_capacity;
     struct nd_buffer sources;
+    char *name; /* in messages; NULL: the sketch file */
 };
 
-enum nd_status nd_sketch_write_at(int fd, const void *data, size_t len, uint64_t at,
-                                  struct nd_error *err)
+static enum nd_status not_written(const char *name, int reason, struct nd_error *err)
+{
+    return nd_fail(err, ND_EIO, "%s%scannot be written: %s", name ? name : "the sketch file",
+                   name ? ": " : " ", strerror(reason));
+}
+
+enum nd_status nd_sketch_write_at(int fd, const char *name, const void *data, size_t len,
+                                  uint64_t at, struct nd_error *err)
 {
     for (size_t done = 0; done < len;) {
         ssize_t n = pwrite(fd, (const char *)data + done, len - done, (off_t)(at + done));
@@ -41,8 +48,7 @@ enum nd_status nd_sketch_write_at(int fd, const void *data, size_t len, uint64_t
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return nd_fail(err, ND_EIO, "the sketch file cannot be written: %s",
-                           strerror(n < 0 ? errno : ENOSPC));
+            return not_written(name, n < 0 ? errno : ENOSPC, err);
         done += (size_t)n;
     }
     return ND_OK;
@@ -53,10 +59,10 @@ static enum nd_status put(struct nd_sketch_writer *w, const void *data, size_t l
 {
     if (!w->stream) {
         w->offset += len;
-        return nd_sketch_write_at(w->fd, data, len, w->offset - len, err);
+        return nd_sketch_write_at(w->fd, w->name, data, len, w->offset - len, err);
     }
     if (len && fwrite(data, 1, len, w->stream) != len)
-        return nd_fail(err, ND_EIO, "the sketch file cannot be written: %s", strerror(errno));
+        return not_written(w->name, errno, err);
     w->offset += len;
     return ND_OK;
 }
@@ -164,6 +170,7 @@ struct nd_sketch_writer *nd_sketch_writer_new(FILE *stream, const struct nd_reci
         return NULL;
     }
     w->stream = stream;
+    w->name = options->name ? strdup(options->name) : NULL;
     describe(&w->page.head, recipe, options);
     w->page.head.part = options->part;
     w->page.head.parts = options->parts;
@@ -206,7 +213,8 @@ size_t nd_sketch_row_unpack(const struct nd_sketch_writer *w, const char *at, si
     return nd_sketch_row_parse(&w->page.head, at, left, row);
 }
 
-struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const union nd_sketch_head_page *page,
+struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const char *name,
+                                                 const union nd_sketch_head_page *page,
                                                  struct nd_view directory, struct nd_error *err)
 {
     struct nd_sketch_writer *w = calloc(1, sizeof *w);
@@ -219,6 +227,7 @@ struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const union nd_sketch_h
         return NULL;
     }
     w->fd = fd;
+    w->name = strdup(name);
     w->page = *page;
     w->page.head.part = w->page.head.parts = 0; /* it will have more than the part */
     w->offset = page->head.end;
@@ -234,6 +243,7 @@ void nd_sketch_writer_free(struct nd_sketch_writer *w)
     nd_buffer_release(&w->shingles);
     nd_buffer_release(&w->sources);
     free(w->entry);
+    free(w->name);
     free(w);
 }
 
@@ -394,9 +404,9 @@ enum nd_status nd_sketch_writer_finish(struct nd_sketch_writer *w, struct nd_err
     page.head.generation = 1;
     nd_sketch_head_seal(&page);
     if (fseek(w->stream, 0, SEEK_SET) != 0)
-        return nd_fail(err, ND_EIO, "the sketch file cannot be written: %s", strerror(errno));
+        return not_written(w->name, errno, err);
     status = put(w, page.bytes, sizeof page.bytes, err);
     if (status == ND_OK && fseek(w->stream, 0, SEEK_END) != 0)
-        status = nd_fail(err, ND_EIO, "the sketch file cannot be written: %s", strerror(errno));
+        status = not_written(w->name, errno, err);
     return status;
 }

@@ -49,13 +49,15 @@ struct nd_sketch_output *nd_sketch_output_open(const char *name, const struct nd
                                                struct nd_error *err)
 {
     struct nd_sketch_output *o = calloc(1, sizeof *o);
+    struct nd_sketch_writer_options named = *options;
 
+    named.name = name;
     if (o)
         o->name = strdup(name);
     if (!o || !o->name)
         nd_fail(err, ND_ENOMEM, "out of memory");
     else if (open_stream(o, err) == ND_OK)
-        o->writer = nd_sketch_writer_new(o->stream, recipe, options, err);
+        o->writer = nd_sketch_writer_new(o->stream, recipe, &named, err);
     if (o && o->writer) {
         o->keeps_shingles = options->keeps.shingles;
         return o;

@@ -256,7 +256,8 @@ static enum nd_status judge_nothing(struct nd_run *run, struct nd_error *err)
         return nd_fail(err, ND_EINPUT, "no record could be read as a document; the first: %s",
                        run->reporter.first_bad);
     if (run->summary->failed_inputs)
-        return nd_fail(err, ND_EINPUT, "no input could be read");
+        return nd_fail(err, ND_EINPUT, "no input could be read; the first: %s",
+                       run->reporter.failed_input);
     if (is_skipped)
         return nd_fail(err, ND_EINPUT, "no file contains text");
     if (run->outputs.replaced.inode && !nd_input_sources(input))

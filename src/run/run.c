@@ -670,8 +670,14 @@ enum nd_status nd_run_append(struct nd_run *run, struct nd_error *err)
 {
     enum nd_status status = nd_against_append(run->against, err);
 
-    run->summary->partly_published = status != ND_OK;
-    return status;
+    struct nd_error why;
+
+    if (status == ND_OK || !err)
+        return status;
+    why = *err;
+    run->summary->partly_published = true;
+    return nd_fail(err, status, "%.800s; all other outputs are published: run it again",
+                   why.message);
 }
 
 static enum nd_status read_forecast(struct nd_run *run, struct nd_error *err)

@@ -57,6 +57,29 @@ static bool is_sketch_file(const char *path)
     return is_one;
 }
 
+/* A name that ends in .sketch, of a file that is empty or was cut within its first bytes. */
+static enum nd_status check_beginning(const char *path, struct nd_error *err)
+{
+    static const char end[] = ".sketch";
+    size_t len = strlen(path), n = sizeof end - 1;
+    char head[MAGIC_BYTES];
+    struct stat about;
+    ssize_t got;
+    int fd;
+
+    if (len <= n || strcmp(path + len - n, end) != 0 || stat(path, &about) != 0 ||
+        !S_ISREG(about.st_mode) || about.st_size >= MAGIC_BYTES)
+        return ND_OK;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    got = fd < 0 ? -1 : pread(fd, head, sizeof head, 0);
+    if (fd >= 0)
+        (void)close(fd);
+    if (got < 0 || got >= MAGIC_BYTES || memcmp(head, ND_SKETCH_FILE_MAGIC, (size_t)got) != 0)
+        return ND_OK;
+    return nd_fail(err, ND_EINPUT, "%s: %s, so it is no sketch file", path,
+                   got ? "was cut after its first bytes" : "is empty");
+}
+
 static enum nd_status mixed(const char *sketches, const char *other, struct nd_error *err)
 {
     return nd_fail(err, ND_EINVAL,
@@ -153,6 +176,9 @@ int nd_sketches_open(const char *const *paths, size_t n_paths, struct nd_sketche
     for (size_t i = 0; i < n_paths; i++) {
         bool is_one = is_sketch_file(paths[i]);
 
+        status = is_one ? ND_OK : check_beginning(paths[i], err);
+        if (status != ND_OK)
+            return (int)status;
         if (i && is_one != (n > 0))
             return mixed(paths[is_one ? i : 0], paths[is_one ? 0 : i], err);
         n += is_one;

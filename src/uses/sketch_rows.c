@@ -316,8 +316,10 @@ static enum nd_status add_file(struct merge *m, const struct nd_sketch_file *fil
 static enum nd_status write_merged(struct merge *m, FILE *stream, struct nd_error *err)
 {
     const struct nd_sketch_file_info *first = nd_sketch_file_info(m->file[0]);
-    const struct nd_sketch_writer_options options = {
-        .keeps = first->keeps, .fields = first->field, .n_fields = first->n_fields};
+    const struct nd_sketch_writer_options options = {.keeps = first->keeps,
+                                                     .fields = first->field,
+                                                     .n_fields = first->n_fields,
+                                                     .name = m->params->output};
     enum nd_status status = ND_OK;
 
     m->writer = nd_sketch_writer_new(stream, m->recipe, &options, err);

@@ -104,7 +104,7 @@ three_files() {
     run neardup dedup smal.jsonl nowhere/ -o out -q
     [ "$status" -eq 2 ]
     [[ ${lines[0]} == "neardup: smal.jsonl: cannot be opened: No such file or directory" ]]
-    [[ ${lines[2]} == "neardup: no input could be read" ]]
+    [[ ${lines[2]} == "neardup: no input could be read; the first: "* ]]
     [[ ${lines[3]} == "neardup: stopped; nothing was published" ]]
     [ "$(cat out)" = before ]
     run neardup dedup smal.jsonl small.jsonl -o out -q

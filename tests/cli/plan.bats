@@ -280,3 +280,9 @@ PY
     neardup plan empty.jsonl --json >p.json
     holds 'f["documents"] == 0 and f["removed"] == 0'
 }
+
+@test "plan: a file that is not there is named" {
+    run neardup plan nosuch.jsonl
+    [ "$status" -eq 2 ]
+    [ "${lines[0]}" = "neardup: nosuch.jsonl: No such file or directory" ]
+}

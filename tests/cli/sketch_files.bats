@@ -117,6 +117,39 @@ END
     [ "$output" = "neardup: docs.jsonl: not a sketch file" ]
 }
 
+@test "a file that was cut within its first bytes is not text, and a full disk is named" {
+    corpus >docs.jsonl
+    neardup sketch -q docs.jsonl -o docs.sketch
+    : >empty.sketch
+    head -c 7 docs.sketch >cut.sketch
+    run neardup dedup empty.sketch -o out.jsonl
+    [ "$status" -eq 2 ]
+    [ "${lines[0]}" = "neardup: empty.sketch: is empty, so it is no sketch file" ]
+    run neardup pairs cut.sketch
+    [ "$status" -eq 2 ]
+    [ "${lines[0]}" = "neardup: cut.sketch: was cut after its first bytes, so it is no sketch file" ]
+    [ ! -e out.jsonl ]
+    echo 'a text' >text.sketch
+    neardup dedup -q --format text text.sketch -o out.txt
+    run bash -c "ulimit -f 1; '$NEARDUP' sketch -q docs.jsonl -o big.sketch"
+    [ "$status" -eq 2 ]
+    [ "${lines[0]}" = "neardup: big.sketch: cannot be written: File too large" ]
+    [ ! -e big.sketch ]
+    head -n 30 docs.jsonl >few.jsonl
+    run bash -c "ulimit -f 13; '$NEARDUP' dedup -q few.jsonl --against seen.sketch --append -o new.jsonl"
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: seen.sketch: cannot be written: File too large; all other outputs are published: run it again" ]]
+    [ -e new.jsonl ]
+    [ ! -e seen.sketch ]
+}
+
+@test "sketch merge and index build are quiet" {
+    corpus >docs.jsonl
+    neardup sketch -q docs.jsonl -o docs.sketch
+    neardup sketch merge -q docs.sketch -o merged.sketch
+    echo 0123456789abcdef | neardup index build -q - -o one.index
+}
+
 @test "what does not fit together is refused" {
     corpus >docs.jsonl
     run neardup sketch --no-shingles docs.jsonl

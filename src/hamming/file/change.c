@@ -351,6 +351,7 @@ static enum nd_status write_newer(const struct nd_hamming_change *c, const unsig
     unsigned char older[ND_HAMMING_PAGE], now[ND_HAMMING_PAGE];
     enum nd_status status = ND_OK;
 
+    errno = EIO; /* of a read that is too short */
     if (pread(c->fd, older, sizeof older, (off_t)offset) != (ssize_t)sizeof older)
         return cannot_write(c, err);
     status = nd_hamming_write_at(c->fd, c->path, page, ND_HAMMING_PAGE, offset, err);

@@ -380,6 +380,10 @@ enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
         }
         has_stdin |= is_stdin;
         exists = !is_stdin && stat(given[i], &st) == 0;
+        if (!exists && !is_stdin && !list->missing) {
+            list->missing = given[i];
+            list->why_missing = errno;
+        }
         if (exists && S_ISDIR(st.st_mode))
             status = walk_directory(&w, given[i], &st);
         else if (is_stdin

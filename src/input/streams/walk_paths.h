@@ -12,8 +12,10 @@
 struct nd_path_list {
     struct nd_input_file *file;
     size_t count, capacity;
-    uint64_t bytes;    /* sum of the sizes */
-    int is_size_known; /* all are regular files */
+    uint64_t bytes;      /* sum of the sizes */
+    int is_size_known;   /* all are regular files */
+    const char *missing; /* the first path as given where no file could be found; NULL: none */
+    int why_missing;     /* errno */
 
     /* Files below directories, and in archives, that are left out, by the reason. */
     uint64_t not_text, unmatched, special, unreadable;
