@@ -193,7 +193,7 @@ static void open_snapshot(const char *folder, const char *path)
     struct nd_index_row row = {.group = 0};
     struct step step = begin();
     struct nd_error err;
-    struct nd_index *index = nd_index_open(path, NULL, NULL, &err);
+    struct nd_index *index = nd_index_open_unchecked(path, NULL, NULL, &err);
     uint64_t n_found = 0;
 
     if (!index)

@@ -101,21 +101,26 @@ ND_API enum nd_status nd_index_save(const struct nd_index *index, const char *pa
                                     const void *note, size_t note_len, struct nd_error *err);
 
 /*
- * Open a snapshot.  The tables are read, and their checksums compared; the rest (145 bytes a
- * document) is mapped, and nd_index_check compares its checksums.  So it answers soon.  The file
- * may be replaced or removed meanwhile, but not written to or cut: then a query may be wrong, or the
- * process get SIGBUS.  note (NULL, or with room for ND_INDEX_NOTE_MAX bytes) gets the owner's note,
- * *note_len its length.  NULL: ND_EIO: the file cannot be read; ND_EINPUT: it is no snapshot, one
- * of another version, or a damaged one; ND_ENOMEM.
+ * Open a snapshot, and compare all of it with its checksums.  The tables are read, the rest (145
+ * bytes a document) is mapped.  The file may be replaced or removed meanwhile, but not written to or
+ * cut: then a query may be wrong, or the process get SIGBUS.  note (NULL, or with room for
+ * ND_INDEX_NOTE_MAX bytes) gets the owner's note, *note_len its length.  NULL: ND_EIO: the file
+ * cannot be read; ND_EINPUT: it is no snapshot, one of another version, or a damaged one; ND_ENOMEM.
  */
 ND_API struct nd_index *nd_index_open(const char *path, void *note, size_t *note_len,
                                       struct nd_error *err);
+/*
+ * As nd_index_open, but what is mapped is not checked, so that it answers sooner.  Until
+ * nd_index_check has found all of it right, an answer from a damaged file may be wrong.
+ */
+ND_API struct nd_index *nd_index_open_unchecked(const char *path, void *note, size_t *note_len,
+                                                struct nd_error *err);
 
 /*
- * Of an index that was opened, compare up to `chunks` more chunks of 4 MiB with their checksums.
- * *n_left (NULL allowed): how many are left; 0: all were right, or the index was not opened.  One
- * thread at a time, but beside any other function than nd_index_free.  ND_EINPUT: the file is
- * damaged, and what the index answers may be wrong; ND_EIO, ND_ENOMEM.
+ * Of an index that was opened unchecked, compare up to `chunks` more chunks of 4 MiB with their
+ * checksums.  *n_left (NULL allowed): how many are left; 0: all were right, or the index was not
+ * opened.  One thread at a time, but beside any other function than nd_index_free.  ND_EINPUT: the
+ * file is damaged, and what the index answers may be wrong; ND_EIO, ND_ENOMEM.
  */
 ND_API enum nd_status nd_index_check(struct nd_index *index, size_t chunks, size_t *n_left,
                                      struct nd_error *err);

@@ -586,6 +586,17 @@ static enum nd_status open_file(struct nd_live_file *file, const char *path, str
 
 struct nd_index *nd_index_open(const char *path, void *note, size_t *note_len, struct nd_error *err)
 {
+    struct nd_index *index = nd_index_open_unchecked(path, note, note_len, err);
+
+    if (!index || nd_index_check(index, SIZE_MAX, NULL, err) == ND_OK)
+        return index;
+    nd_index_free(index);
+    return NULL;
+}
+
+struct nd_index *nd_index_open_unchecked(const char *path, void *note, size_t *note_len,
+                                         struct nd_error *err)
+{
     return nd_index_open_part(path, 0, 0, note, note_len, err);
 }
 

@@ -67,7 +67,7 @@ enum nd_status nd_index_write(const struct nd_index *index, const struct nd_snap
                               const void *note, size_t note_len, uint64_t *bytes,
                               struct nd_error *err);
 
-/* As nd_index_open, of such a part; bytes 0: what follows `base`, all of it. */
+/* As nd_index_open_unchecked, of such a part; bytes 0: what follows `base`, all of it. */
 struct nd_index *nd_index_open_part(const char *path, uint64_t base, uint64_t bytes, void *note,
                                     size_t *note_len, struct nd_error *err);
 

@@ -22,6 +22,7 @@ enum {
     ARRAYS = 4,
     AT_MOST = 96 << 20,
     FEW_DOCUMENTS = 10000,
+    SLACK = 3, /* what is held may grow by a third after it is measured: of few documents, tables */
     SHARE_LEAST = 1 << 16, /* smaller totals than ND_BUDGET_LEAST are of tests */
     RECORD_LEAST = 1 << 12,
     BATCH_MOST = 8 << 20,
@@ -98,6 +99,17 @@ uint64_t nd_memory_in_use(void)
                                            : 0;
 }
 
+/*
+ * How many times of what is held now will be held at the end.  What is held of few documents is that
+ * of the run, which does not grow: no document is taken to hold more than a FEW_DOCUMENTSth of it.
+ */
+static double growth(uint64_t documents, uint64_t done, uint64_t all)
+{
+    double share = documents < FEW_DOCUMENTS ? (double)documents / FEW_DOCUMENTS : 1;
+
+    return done && done < all ? 1 + share * ((double)all / (double)done - 1) : 1;
+}
+
 enum nd_status nd_budget_check(const struct nd_budget *budget, uint64_t documents, uint64_t done,
                                uint64_t all, struct nd_error *err)
 {
@@ -109,10 +121,7 @@ enum nd_status nd_budget_check(const struct nd_budget *budget, uint64_t document
     held = held > budget->in_use_before ? held - budget->in_use_before : 0;
     if (held <= total / 3 * 2)
         return ND_OK;
-    needed = (double)held * 3 / 2;
-    /* Of few documents next to nothing is held: what is held is that of the run, and does not grow. */
-    if (done && done < all && documents >= FEW_DOCUMENTS)
-        needed *= (double)all / (double)done;
+    needed = (double)held * 3 / 2 * growth(documents, done, all) * (1 + 1.0 / SLACK);
     return nd_fail(err, ND_ENOMEM,
                    "memory: what is held of the first %" PRIu64 " documents takes %" PRIu64
                    " MB; the whole needs about %s",

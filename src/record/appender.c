@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "record/layout.h"
+#include "record/parts.h"
 #include "record/reader.h"
 
 struct nd_sketch_appender {
@@ -211,13 +212,6 @@ struct nd_sketch_writer *nd_sketch_appender_writer(struct nd_sketch_appender *a)
 
 /* ---- Sources ---- */
 
-static bool is_same(const struct nd_sketch_source *a, const struct nd_sketch_source *b)
-{
-    return a->bytes_hash && a->bytes_hash == b->bytes_hash && a->records == b->records &&
-           strcmp(a->path, b->path) == 0 && !a->entry == !b->entry &&
-           (!a->entry || strcmp(a->entry, b->entry) == 0);
-}
-
 static enum nd_status remember(struct nd_sketch_appender *a, const struct nd_sketch_source *source,
                                struct nd_error *err)
 {
@@ -245,7 +239,7 @@ static uint32_t *slot_of(const struct nd_sketch_appender *a, const struct nd_ske
 {
     size_t i = (size_t)nd_mix64(source->bytes_hash) & (a->slots - 1);
 
-    while (a->slot[i] && !is_same(source, source_at(a, a->slot[i] - 1)))
+    while (a->slot[i] && !nd_sketch_source_equals(source, source_at(a, a->slot[i] - 1)))
         i = (i + 1) & (a->slots - 1);
     return &a->slot[i];
 }
@@ -299,13 +293,14 @@ enum nd_status nd_sketch_appender_source(struct nd_sketch_appender *a,
 
 /* ---- The end of an addition ---- */
 
-/* Replace the older head; where that fails, put back what was there. */
+/* Replace the older head; where that fails, put back what was there, or remove a file that was made. */
 static enum nd_status write_head(struct nd_sketch_appender *a, union nd_sketch_head_page *page,
                                  struct nd_error *err)
 {
     const union nd_sketch_head_page *before;
     union nd_sketch_head_page older;
     struct nd_view directory;
+    const bool was_made = a->made != NULL;
     unsigned which;
     uint64_t at;
 
@@ -324,6 +319,8 @@ static enum nd_status write_head(struct nd_sketch_appender *a, union nd_sketch_h
         no_write(a, err);
     }
     (void)nd_sketch_write_at(a->fd, a->path, older.bytes, sizeof older.bytes, at, NULL);
+    if (was_made)
+        (void)unlink(a->path);
     return ND_EIO;
 }
 

@@ -98,3 +98,67 @@ enum nd_status nd_sketch_files_order(struct nd_sketch_file **file, size_t n, boo
     free(sorted);
     return status;
 }
+
+bool nd_sketch_source_equals(const struct nd_sketch_source *a, const struct nd_sketch_source *b)
+{
+    return a->bytes_hash && a->bytes_hash == b->bytes_hash && a->records == b->records &&
+           strcmp(a->path, b->path) == 0 && !a->entry == !b->entry &&
+           (!a->entry || strcmp(a->entry, b->entry) == 0);
+}
+
+/* The source of the first or the last document of a file that has some, and where in it that is. */
+static enum nd_status read_end(const struct nd_sketch_file *file, bool last, uint32_t *source,
+                               uint64_t *offset, struct nd_error *err)
+{
+    struct nd_sketch_block block = {0};
+    enum nd_status status = nd_sketch_file_read(file, last ? file->info.blocks - 1 : 0,
+                                                ND_SKETCH_FILE_ROWS, &block, err);
+
+    if (status == ND_OK) {
+        *source = block.rows[last ? block.n - 1 : 0].source;
+        *offset = block.rows[last ? block.n - 1 : 0].offset;
+    }
+    nd_sketch_block_release(&block);
+    return status;
+}
+
+/* Whether the first source of a file is the last one before, and its documents are behind those. */
+static enum nd_status goes_on(const struct nd_sketch_joined *j, const struct nd_sketch_file *file,
+                              bool *shares, struct nd_error *err)
+{
+    uint32_t before_source = 0, source = 0;
+    uint64_t before = 0, offset = 0;
+    enum nd_status status;
+
+    *shares = j->source && file->info.sources &&
+              nd_sketch_source_equals(j->source, nd_sketch_file_source(file, 0));
+    if (!*shares || !file->info.blocks || !j->last)
+        return ND_OK;
+    status = read_end(j->last, true, &before_source, &before, err);
+    if (status == ND_OK)
+        status = read_end(file, false, &source, &offset, err);
+    if (status == ND_OK && j->last_first + before_source + 1 == j->sources)
+        *shares = source != 0 || offset > before;
+    return status;
+}
+
+enum nd_status nd_sketch_join(struct nd_sketch_joined *j, const struct nd_sketch_file *file,
+                              uint32_t *first, bool *shares, struct nd_error *err)
+{
+    const uint32_t n = file->info.sources;
+    enum nd_status status = goes_on(j, file, shares, err);
+
+    *first = j->sources - *shares;
+    if (status != ND_OK)
+        return status;
+    if (n > UINT32_MAX - *first)
+        return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 2^32 sources", file->path);
+    j->sources = *first + n;
+    if (n)
+        j->source = nd_sketch_file_source(file, n - 1);
+    if (file->info.blocks) {
+        j->last = file;
+        j->last_first = *first;
+    }
+    return ND_OK;
+}

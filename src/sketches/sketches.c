@@ -18,6 +18,7 @@ struct file {
     const char *path;
     size_t first_block;
     uint32_t first_source;
+    bool shares_source;  /* its first source is the last one of the files before */
     uint64_t first_byte; /* of those of all files */
 };
 
@@ -27,7 +28,6 @@ struct nd_sketches {
     uint32_t n_sources;
     uint64_t bytes;
     struct nd_source *source;
-    uint32_t *file_of; /* of each source */
     struct nd_sketched_fields fields;
 };
 
@@ -89,16 +89,14 @@ static enum nd_status mixed(const char *sketches, const char *other, struct nd_e
 }
 
 /* The documents of this file follow those of the files before it. */
-static enum nd_status add_file(struct nd_sketches *s, struct file *f, struct nd_error *err)
+static enum nd_status add_file(struct nd_sketches *s, struct file *f,
+                               struct nd_sketch_joined *joined, struct nd_error *err)
 {
     const struct nd_sketch_file_info *info = nd_sketch_file_info(f->file);
     const struct file *first = &s->file[0];
 
     f->first_block = s->n_blocks;
-    f->first_source = s->n_sources;
     f->first_byte = s->bytes;
-    if (info->sources > UINT32_MAX - s->n_sources)
-        return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 2^32 sources", f->path);
     if (info->keeps.shingles != nd_sketch_file_info(first->file)->keeps.shingles)
         return nd_fail(err, ND_EINVAL, "%s has shingles, and %s has none",
                        info->keeps.shingles ? f->path : first->path,
@@ -108,11 +106,10 @@ static enum nd_status add_file(struct nd_sketches *s, struct file *f, struct nd_
                        info->keeps.minima ? f->path : first->path,
                        info->keeps.minima ? first->path : f->path);
     s->n_blocks += info->blocks;
-    s->n_sources += info->sources;
     s->bytes += (info->bytes + WORD - 1) / WORD * WORD;
     if (s->bytes > PLACE_BYTES_MAX)
         return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 8 TB of sketch files", f->path);
-    return ND_OK;
+    return nd_sketch_join(joined, f->file, &f->first_source, &f->shares_source, err);
 }
 
 /* One part alone may be looked at; of several, none may be missing. */
@@ -120,6 +117,7 @@ static enum nd_status open_files(struct nd_sketches *s, const char *const *paths
                                  struct nd_error *err)
 {
     struct nd_sketch_file **file = calloc(s->n_files, sizeof(struct nd_sketch_file *));
+    struct nd_sketch_joined joined = {0};
     enum nd_status status = file ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
 
     for (size_t i = 0; status == ND_OK && i < s->n_files; i++) {
@@ -133,7 +131,8 @@ static enum nd_status open_files(struct nd_sketches *s, const char *const *paths
         s->file[i].path = nd_sketch_file_path(file[i]);
     }
     for (size_t i = 0; status == ND_OK && i < s->n_files; i++)
-        status = add_file(s, &s->file[i], err);
+        status = add_file(s, &s->file[i], &joined, err);
+    s->n_sources = joined.sources;
     free(file);
     return status;
 }
@@ -143,14 +142,13 @@ static enum nd_status list_sources(struct nd_sketches *s, struct nd_error *err)
     uint32_t n = 0;
 
     s->source = nd_alloc_array(s->n_sources, sizeof *s->source);
-    s->file_of = nd_alloc_array(s->n_sources, sizeof *s->file_of);
-    if (!s->source || !s->file_of)
+    if (!s->source)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (size_t i = 0; i < s->n_files; i++) {
         const struct nd_sketch_source *source;
 
-        for (uint32_t k = 0; (source = nd_sketch_file_source(s->file[i].file, k)); k++, n++) {
-            s->file_of[n] = (uint32_t)i;
+        for (uint32_t k = s->file[i].shares_source;
+             (source = nd_sketch_file_source(s->file[i].file, k)); k++, n++) {
             s->source[n] = (struct nd_source){.path = source->path,
                                               .entry = source->entry,
                                               .compression = "none",
@@ -212,7 +210,6 @@ void nd_sketches_free(struct nd_sketches *s)
         nd_sketch_file_close(s->file[i].file);
     free(s->file);
     free(s->source);
-    free(s->file_of);
     free(s);
 }
 
@@ -461,10 +458,25 @@ void nd_sketched_batch_release(struct nd_sketched_batch *batch)
     free(batch->replaced);
 }
 
+static const struct file *file_of_byte(const struct nd_sketches *s, uint64_t byte)
+{
+    size_t from = 0, to = s->n_files;
+
+    while (to - from > 1) {
+        size_t middle = from + (to - from) / 2;
+
+        if (s->file[middle].first_byte <= byte)
+            from = middle;
+        else
+            to = middle;
+    }
+    return &s->file[from];
+}
+
 enum nd_status nd_sketches_reread(const struct nd_sketches *s, uint64_t offset, size_t len,
                                   uint32_t source, struct nd_buffer *out, struct nd_error *err)
 {
-    const struct file *f = &s->file[s->file_of[source]];
+    const struct file *f = file_of_byte(s, (offset >> DISTANCE_BITS) * WORD);
     const uint64_t distance = offset & ((UINT64_C(1) << DISTANCE_BITS) - 1);
     const uint64_t row = (offset >> DISTANCE_BITS) * WORD - f->first_byte;
     const struct nd_sketch_place place = {row, row + distance * WORD, len};

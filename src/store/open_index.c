@@ -152,7 +152,7 @@ static struct nd_index *open_snapshot(const struct nd_store *store, const char *
 {
     unsigned char bytes[ND_INDEX_NOTE_MAX];
     size_t len;
-    struct nd_index *index = nd_index_open(path, bytes, &len, NULL);
+    struct nd_index *index = nd_index_open_unchecked(path, bytes, &len, NULL);
 
     if (!index)
         return NULL;

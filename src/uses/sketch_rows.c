@@ -160,10 +160,7 @@ struct merge {
     struct nd_packed_row packed;
     struct nd_json scratch;
     uint64_t documents;
-    /* What was added last: a source, the row of a document, and how many sources there are. */
-    const struct nd_sketch_source *source;
-    uint32_t row_source, sources;
-    uint64_t row_offset;
+    struct nd_sketch_joined joined;
 };
 
 static int by_bytes(const void *a, const void *b)
@@ -237,51 +234,15 @@ static enum nd_status open_files(struct merge *m, struct nd_error *err)
                : status;
 }
 
-static bool is_same_source(const struct nd_sketch_source *a, const struct nd_sketch_source *b)
-{
-    return a->bytes_hash && a->bytes_hash == b->bytes_hash && a->records == b->records &&
-           strcmp(a->path, b->path) == 0 && !a->entry == !b->entry &&
-           (!a->entry || strcmp(a->entry, b->entry) == 0);
-}
-
-/*
- * Whether a file goes on where the one before it ended within a source, as the parts of an input do:
- * the source is the same, and the documents are behind those before.
- */
-static enum nd_status continues(const struct merge *m, const struct nd_sketch_file *file,
-                                bool *goes_on, struct nd_error *err)
-{
-    struct nd_sketch_block block = {0};
-    enum nd_status status = ND_OK;
-
-    *goes_on = m->source && nd_sketch_file_info(file)->sources &&
-               is_same_source(m->source, nd_sketch_file_source(file, 0));
-    if (!*goes_on || !nd_sketch_file_info(file)->blocks || !m->documents ||
-        m->row_source + 1 != m->sources)
-        return ND_OK;
-    status = nd_sketch_file_read(file, 0, ND_SKETCH_FILE_ROWS, &block, err);
-    if (status == ND_OK)
-        *goes_on = block.rows[0].source != 0 || block.rows[0].offset > m->row_offset;
-    nd_sketch_block_release(&block);
-    return status;
-}
-
 /* The sources of a file come behind those that were added before; *first: the number of its first. */
 static enum nd_status add_sources(struct merge *m, const struct nd_sketch_file *file,
                                   uint32_t *first, struct nd_error *err)
 {
-    uint32_t n = nd_sketch_file_info(file)->sources;
-    bool goes_on;
-    enum nd_status status = continues(m, file, &goes_on, err);
+    bool shares;
+    enum nd_status status = nd_sketch_join(&m->joined, file, first, &shares, err);
 
-    *first = m->sources - goes_on;
-    if (status == ND_OK && n > UINT32_MAX - *first)
-        return nd_fail(err, ND_EUNSUPPORTED, "more than 2^32 sources in one sketch file");
-    for (uint32_t i = goes_on; status == ND_OK && i < n; i++) {
-        m->source = nd_sketch_file_source(file, i);
-        m->sources++;
-        status = nd_sketch_writer_add_source(m->writer, m->source, err);
-    }
+    for (uint32_t i = shares; status == ND_OK && i < nd_sketch_file_info(file)->sources; i++)
+        status = nd_sketch_writer_add_source(m->writer, nd_sketch_file_source(file, i), err);
     return status;
 }
 
@@ -301,8 +262,6 @@ static enum nd_status add_file(struct merge *m, const struct nd_sketch_file *fil
             if (!is_wanted(m, row, nd_sketch_file_source(file, row->source)))
                 continue;
             row->source += first_source;
-            m->row_source = row->source;
-            m->row_offset = row->offset;
             m->documents++;
             status = nd_sketch_row_pack(m->writer, row, NULL, &m->packed, err);
             if (status == ND_OK)

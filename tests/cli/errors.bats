@@ -251,6 +251,34 @@ stop_with() {
     [ "$output" = "-2 [] False" ]
 }
 
+@test "a signal once publishing has begun is of no effect: all is published, and added" {
+    python3 -c 'for i in range(300): print("{\"id\":%d,\"text\":\"document %d of %d and more\"}" % (i, i * 7919, i * 31))' >new.jsonl
+    cat >stop.py <<'END'
+import os, signal, subprocess, sys
+run = subprocess.Popen(sys.argv[2:])
+while not os.path.exists("m") and run.poll() is None:
+    pass
+seen = os.path.exists("m")
+if run.poll() is None:
+    run.send_signal(getattr(signal, "SIG" + sys.argv[1]))
+status = run.wait()
+sys.exit(f"status {status}" if status or not seen else 0)
+END
+    for round in {1..8}; do
+        for signal in TERM INT HUP; do
+            for more in "" "--against seen.sketch --append"; do
+                rm -f m c out seen.sketch
+                # shellcheck disable=SC2086
+                python3 stop.py "$signal" "$NEARDUP" dedup -q $more new.jsonl -o out --manifest m --clusters c --summary s
+                [ -s c ]
+                [ -s s ]
+                [ "$(wc -l <out)" -gt 250 ]
+                [ -z "$more" ] || [ "$(neardup sketch info seen.sketch | grep -c "documents: $(wc -l <out)\$")" = 1 ]
+            done
+        done
+    done
+}
+
 @test "a file that changes under the run is an error" {
     small_corpus
     mkfifo pipe

@@ -343,3 +343,22 @@ with open("long.jsonl", "w") as out:
     neardup dedup -q --memory 0.5G small.jsonl >out
     [ "$(ids out)" = "a 4 5" ]
 }
+
+@test "the --memory that is asked for suffices, of few documents and a low threshold too" {
+    local asked=0
+    tail -n 500 "$BATS_FILE_TMPDIR/crowd.jsonl" | neardup sketch -q -f jsonl - -o old.sketch
+    for documents in 3 500; do
+        head -n "$documents" "$BATS_FILE_TMPDIR/crowd.jsonl" >some.jsonl
+        for options in "-j1 -t 0.2" "-j2 -t 0.1" "-j2 -t 0.2 --cluster components"; do
+            # shellcheck disable=SC2086
+            run neardup dedup --memory 64M --max-bad 1% --against old.sketch $options some.jsonl -o out
+            echo "$output"
+            [ "$status" -eq 2 ] || continue
+            asked=$((asked + 1))
+            needed=$(grep -o 'needs about [0-9]*M' <<<"$output" | tr -dc 0-9)
+            [ "$needed" -lt 120 ]
+            # shellcheck disable=SC2086
+            neardup dedup -q --memory "${needed}M" --max-bad 1% --against old.sketch $options some.jsonl -o out
+        done
+    done    [ "$asked" -gt 0 ]
+}

@@ -257,6 +257,7 @@ TRY = {
     "labels": "a,b",
     "client limit": "5",
     "follow": "cat docs.jsonl",
+    "index build records": FLAG,
     "anchors text-field": ("key", "pages.jsonl"),
     "anchors text-format": ("html", "pages.jsonl"),
 }

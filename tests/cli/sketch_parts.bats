@@ -110,6 +110,26 @@ END
     cmp whole.sketch merged.sketch
 }
 
+@test "what dedup and collapse make of parts is what they make of the whole, byte for byte" {
+    records 300 0 >a.jsonl
+    records 90 300 | gzip -n >b.jsonl.gz
+    : >none.jsonl
+    neardup sketch -q a.jsonl none.jsonl b.jsonl.gz a.jsonl -o whole.sketch
+    for n in 2 3 7; do
+        rm -f part-*.sketch
+        for ((i = 1; i <= n; i++)); do
+            neardup sketch -q a.jsonl none.jsonl b.jsonl.gz a.jsonl --part "$i/$n" -o "part-$i.sketch"
+        done
+        for options in "dedup" "dedup --keep last" "dedup --memory 64M" "collapse"; do
+            # shellcheck disable=SC2086
+            neardup $options -q whole.sketch -o of-whole.sketch
+            # shellcheck disable=SC2086
+            neardup $options -q part-*.sketch -o of-parts.sketch
+            cmp of-whole.sketch of-parts.sketch
+        done
+    done
+}
+
 @test "a part that is missing or there twice is named" {
     records 60 0 >a.jsonl
     for i in 1 2 3; do neardup sketch -q a.jsonl --part "$i/3" -o "part-$i.sketch"; done

@@ -296,6 +296,48 @@ static void rehash(char *data)
     memcpy(data, &h, sizeof h);
 }
 
+/* Each number of the header, at and beyond its limits, with a checksum that is right. */
+static void numbers_beyond_their_limits_are_refused(void **context)
+{
+    static const uint64_t values[] = {0,
+                                      1,
+                                      1 << 16,
+                                      UINT64_C(1) << 31,
+                                      UINT32_MAX,
+                                      UINT64_C(1) << 60,
+                                      INT64_MAX,
+                                      UINT64_C(1) << 63,
+                                      UINT64_MAX - 4095,
+                                      UINT64_MAX};
+    struct nd_df_header right, h;
+    struct nd_error err;
+    uint64_t *const number[] = {&h.terms,           &h.homes,           &h.slots,
+                                &h.file_bytes,      &h.chunk[0].offset, &h.chunk[0].bytes,
+                                &h.chunk[1].offset, &h.chunk[1].bytes,  &h.chunk[2].offset,
+                                &h.chunk[2].bytes};
+    size_t len;
+    char *data;
+
+    (void)context;
+    make_documents(40, 7);
+    build(in_folder("small"), 1, 0, 1);
+    data = read_file(in_folder("small"), &len);
+    memcpy(&right, data, sizeof right);
+    assert_int_equal(ND_DF_CHUNKS, 3);
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+            h = right;
+            if (*number[i] == values[k])
+                continue;
+            *number[i] = values[k];
+            h.hash = nd_df_header_hash(&h);
+            memcpy(data, &h, sizeof h);
+            assert_null(nd_df_init(data, len, &err));
+            assert_int_equal(err.status, ND_EINPUT);
+        }
+    free(data);
+}
+
 /* What no checksum shows: tables that someone made so. */
 static void a_wrong_table_with_right_checksums_is_refused(void **context)
 {
@@ -445,6 +487,7 @@ int main(void)
         cmocka_unit_test(merged_tables_add_up),
         cmocka_unit_test(a_table_of_nothing_is_a_table),
         cmocka_unit_test(an_altered_table_is_refused),
+        cmocka_unit_test(numbers_beyond_their_limits_are_refused),
         cmocka_unit_test(a_wrong_table_with_right_checksums_is_refused),
         cmocka_unit_test(what_is_no_table_is_named),
         cmocka_unit_test(what_cannot_be_written_leaves_nothing),

@@ -351,8 +351,8 @@ static enum nd_status write_newer(const struct nd_hamming_change *c, const unsig
     unsigned char older[ND_HAMMING_PAGE], now[ND_HAMMING_PAGE];
     enum nd_status status = ND_OK;
 
-    errno = EIO; /* of a read that is too short */
-    if (pread(c->fd, older, sizeof older, (off_t)offset) != (ssize_t)sizeof older)
+    errno = EIO; /* of a file that is too short */
+    if (nd_hamming_read_at(c->fd, older, sizeof older, offset) != (ssize_t)sizeof older)
         return cannot_write(c, err);
     status = nd_hamming_write_at(c->fd, c->path, page, ND_HAMMING_PAGE, offset, err);
     if (status == ND_OK && fdatasync(c->fd) != 0)
@@ -363,7 +363,7 @@ static enum nd_status write_newer(const struct nd_hamming_change *c, const unsig
         (void)fdatasync(c->fd);
         return status;
     }
-    return pread(c->fd, now, sizeof now, (off_t)offset) == (ssize_t)sizeof now &&
+    return nd_hamming_read_at(c->fd, now, sizeof now, offset) == (ssize_t)sizeof now &&
                    memcmp(now, page, sizeof now) == 0
                ? ND_OK
                : status;

@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/temporary.h"
+#include "hamming/file/segment.h"
 #include "hamming/plan/plan.h"
 
 enum { HEAD_BYTES = ND_HAMMING_HEADERS * ND_HAMMING_PAGE, TRIES = 20 };
@@ -147,7 +148,7 @@ static enum nd_status read_headers(struct nd_hamming_header *header, unsigned *h
 
     for (int i = 0; i < TRIES && status != ND_OK; i++) {
         const struct timespec pause = {0, 1000000};
-        ssize_t n = pread(fd, pages, sizeof pages, 0);
+        ssize_t n = nd_hamming_read_at(fd, pages, sizeof pages, 0);
 
         if (i)
             nanosleep(&pause, NULL);

@@ -34,6 +34,24 @@ struct writer {
     struct nd_checked_sums *sums; /* layout fast: of all chunks so far; else NULL */
 };
 
+ssize_t nd_hamming_read_at(int fd, void *data, size_t bytes, uint64_t offset)
+{
+    size_t got = 0;
+
+    while (got < bytes) {
+        ssize_t n = pread(fd, (char *)data + got, bytes - got, (off_t)(offset + got));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        got += (size_t)n;
+    }
+    return (ssize_t)got;
+}
+
 enum nd_status nd_hamming_write_at(int fd, const char *name, const void *data, size_t bytes,
                                    uint64_t offset, struct nd_error *err)
 {
