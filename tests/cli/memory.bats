@@ -360,5 +360,6 @@ with open("long.jsonl", "w") as out:
             # shellcheck disable=SC2086
             neardup dedup -q --memory "${needed}M" --max-bad 1% --against old.sketch $options some.jsonl -o out
         done
-    done    [ "$asked" -gt 0 ]
+    done
+    [ "$asked" -gt 0 ]
 }
