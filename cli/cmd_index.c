@@ -431,7 +431,7 @@ static int answer_texts(struct results *to, struct nd_hamming_file *file,
     return any;
 }
 
-/* The same, of ids that are numbers. */
+/* Answer a block of queries with ids that are numbers. */
 static int answer_numbers(struct results *to, struct nd_hamming_file *file,
                           const struct fingerprints *block, uint64_t first, unsigned distance)
 {
@@ -481,7 +481,7 @@ static int stream(struct results *to, struct nd_hamming_file *file,
     return got < 0 ? 2 : !any;
 }
 
-/* Where documents are looked up, and what was found so far. */
+/* The index in which documents are looked up, and what was found so far. */
 struct document_query {
     struct results *to;
     struct nd_hamming_file *file;

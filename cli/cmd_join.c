@@ -11,7 +11,7 @@
 
 enum { BLOCK = 1 << 16 };
 
-/* What print_pairs needs: both sides' ids. */
+/* The arguments of print_pairs: both sides' ids. */
 struct sides {
     struct results *to;
     const struct fingerprints *queries, *block;

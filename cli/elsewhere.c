@@ -40,7 +40,7 @@ void run_elsewhere(char **argument)
     run_in(self, (size_t)(name - self), "/" SERVER_FROM_BIN, argument);
 }
 
-/* What is left to do where there is no such program. */
+/* Say that there is no such program. */
 static int is_missing(const char *command)
 {
     say("neardup %s needs the package neardup-server", command);

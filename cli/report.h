@@ -44,7 +44,7 @@ int report_use(const struct settings *s, enum nd_status status, const struct nd_
                const struct nd_use_summary *summary);
 int report_run(const struct settings *s, enum nd_status status, const struct nd_error *err,
                const struct nd_run_summary *summary, bool found);
-/* What the exit status needs of it. */
+/* Return what the exit status needs of the summary. */
 struct nd_use_summary summary_of_run(const struct nd_run_summary *summary, bool found);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* The subcommands of df that read documents. */
 #define COUNTING "build calibrate"
-/* What `sketch` does without a subcommand. */
+/* The word for `sketch` without a subcommand. */
 #define DOCUMENTS "documents"
 
 /* Whether a list of words with this separator contains the word. */
@@ -226,7 +226,7 @@ static void list_commands(const char *name, size_t len, char list[256])
         }
 }
 
-/* What other programs call an option of ours. */
+/* Return our option for the name that other programs have, or NULL. */
 static const char *other_name(const char *name, size_t len)
 {
     static const char *const names[][2] = {

@@ -228,7 +228,7 @@ const char *df_auto_name(const char *value);
 void print_usage(void);
 /* part: NULL, or a subcommand, to list only its options. */
 void print_command_usage(const struct command *command, const char *part);
-/* The same in at most 24 lines: the names of the options without their explanation. */
+/* Print the usage in at most 24 lines: the names of the options without their explanation. */
 void print_brief_usage(const struct command *command, const char *part);
 /* Flush the standard output: 0, or 2 after reporting that it could not be written. */
 int close_output(void);

@@ -20,7 +20,7 @@ struct sketched_fingerprints {
     char *place; /* of a document without an id */
 };
 
-/* What its fingerprints are: the recipe says. */
+/* Find the fingerprints that the recipe of the file defines. */
 static enum nd_status find_fingerprints(struct sketched_fingerprints *s, const char *path,
                                         struct nd_error *err)
 {

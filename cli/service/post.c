@@ -355,7 +355,7 @@ static enum nd_status end_batch(struct post *p, struct batch *b, struct nd_error
     return send_batch(p, b, delay ? delay : 1, err);
 }
 
-/* What follows {"line":N, in an answer: its other members. */
+/* Return what follows {"line":N, in an answer: its other members. */
 static struct nd_view members(struct nd_view answer)
 {
     static const char line[] = "{\"line\":";

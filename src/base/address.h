@@ -20,7 +20,7 @@ bool nd_address_split(struct nd_view address, char host[ND_HOST_MAX + 1], size_t
                       struct nd_view *path);
 
 /*
- * Where a link leads (RFC 3986, section 5): `target`, as it is written, on the page `base`.
+ * Resolve a link (RFC 3986, section 5): `target`, as it is written, on the page `base`.
  * Addresses of pages are compared in one form, which `base` has and *out gets: host and path as
  * above, without scheme and "//", or the path alone if there is no host, as for files; no "." or
  * ".." in the path; %XX decoded except for /, ?, #, % and control characters; and no "index.html"

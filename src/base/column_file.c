@@ -119,7 +119,7 @@ static bool write_at(int fd, const char *data, size_t len)
 
 bool nd_column_back(struct nd_column *column, int fd, size_t len)
 {
-    /* What was mapped ends on a whole page, of which the last one may have been written to. */
+    /* The mapped part ends on a whole page, and the last page may have been written to. */
     size_t kept = column->mapped ? column->mapped - SMALL_PAGE : 0, rest = column->bytes - kept;
     char *place = (char *)column->data + kept;
     void *p;

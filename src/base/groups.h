@@ -25,7 +25,7 @@ void nd_groups_release(struct nd_groups *g);
 /* The number of a value; a missing one (data NULL) is 0, all others 1, 2 … in order of first
  * appearance.  False: out of memory. */
 bool nd_groups_number(struct nd_groups *g, struct nd_view value, uint32_t *number);
-/* The same of a value that may have been repaired: it is another where other bytes stood. */
+/* Number a value that may have been repaired: values that replaced other bytes differ. */
 bool nd_groups_number_repaired(struct nd_groups *g, struct nd_view value, uint64_t replaced,
                                uint32_t *number);
 

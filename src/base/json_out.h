@@ -27,7 +27,7 @@ void nd_json_open(struct nd_json *j, char bracket);
 void nd_json_close(struct nd_json *j, char bracket);
 /* Write the key of the next value: ASCII without characters to escape. */
 void nd_json_key(struct nd_json *j, const char *key);
-/* The same for any key. */
+/* Write a key that may need escapes. */
 void nd_json_name(struct nd_json *j, struct nd_view key);
 /* End a row of JSON Lines. */
 void nd_json_line(struct nd_json *j);

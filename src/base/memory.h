@@ -19,8 +19,8 @@ void *nd_alloc_array(size_t n, size_t size);
  */
 #define ND_RESERVE(array, capacity, need)                                                          \
     nd_array_reserve(&(array), (capacity), (need), sizeof *(array))
-/* The same, given the address of the pointer.  It is read and written as bytes, since no pointer
- * but void * may be accessed through a void **. */
+/* Grow an array as ND_RESERVE does, given the address of the pointer.  It is read and written as
+ * bytes, since no pointer but void * may be accessed through a void **. */
 bool nd_array_reserve(void *array, size_t *capacity, size_t need, size_t size);
 
 /*
@@ -67,7 +67,7 @@ void nd_table_forget(void *part, size_t bytes);
  */
 bool nd_table_grow(void *table, size_t bytes, size_t new_bytes);
 /*
- * The same for a table whose content is not needed: all of it becomes zero, and for large tables
+ * Grow a table whose content is not needed: all of it becomes zero, and for large tables
  * the two sizes do not need address space at the same time either.
  */
 bool nd_table_renew(void *table, size_t bytes, size_t new_bytes);
@@ -96,7 +96,7 @@ bool nd_column_map(struct nd_column *column, int fd, uint64_t offset, size_t byt
  * the column owns the descriptor.  False, and nothing has changed: the reason is in errno.
  */
 bool nd_column_back(struct nd_column *column, int fd, size_t len);
-/* The same column without anything in it; its file is empty. */
+/* Empty the column and its file. */
 void nd_column_restart(struct nd_column *column);
 /*
  * Map the first `len` bytes of such a column once more, to be read only; where it begins with a

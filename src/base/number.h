@@ -19,7 +19,7 @@ size_t nd_uint_text(uint64_t value, char out[ND_UINT_TEXT]);
 int nd_double_text(double value, char out[32]);
 
 /*
- * The same for a number from 0 to 1, ten times as fast: the text that "%.*g" gives with 1, 15, 16
+ * Convert a number from 0 to 1, ten times as fast: the text that "%.*g" gives with 1, 15, 16
  * or 17 digits, whichever first reads back to the value.  0: the value is below 1/1000 or above 1,
  * or lies where only the library's own conversion can be trusted.
  */

@@ -431,7 +431,7 @@ static void lead_run(struct nd_pool *pool)
     work_timed(pool, pool->leader);
 }
 
-/* Who leads does short runs alone if nobody waits for anything, as dealing them out would take
+/* The leader does short runs alone if nobody waits for anything, as dealing them out would take
  * longer.  With the write lock others will soon wait. */
 static bool is_alone(struct nd_pool *pool)
 {

@@ -27,8 +27,9 @@ void nd_once(atomic_bool *done, void (*make)(void *context), void *context);
 enum { ND_POOL_THREADS_MAX = 1024 };
 struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err);
 /*
- * The same; if there are as many threads as processors that the process may use, each started
- * thread is bound to a processor. For a program that has one pool and does nothing else.
+ * Start a pool as nd_pool_new does; if there are as many threads as processors that the process may
+ * use, each started thread is bound to a processor. For a program that has one pool and does
+ * nothing else.
  */
 struct nd_pool *nd_pool_new_pinned(unsigned n_threads, struct nd_error *err);
 /*
@@ -85,7 +86,8 @@ struct nd_ticket_lock {
     atomic_ulong serving; /* the ticket being served */
 };
 void nd_pool_await(struct nd_pool *pool, struct nd_ticket_lock *lock, unsigned long ticket);
-/* The same, as a worker that meanwhile does tasks of who leads; or until it has passed the ticket. */
+/* Await the turn as a worker that meanwhile does tasks of the leader; or until it has passed the
+ * ticket. */
 void nd_pool_await_helping(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
                            unsigned long ticket);
 /*
@@ -136,7 +138,7 @@ void nd_pool_unlock(struct nd_pool *pool);
  */
 struct nd_lending;
 struct nd_lending *nd_lending_new(const struct nd_pool *pool);
-/* The same as nd_pool_go_alone; nothing may have been lent. */
+/* Do as nd_pool_go_alone; nothing may have been lent. */
 void nd_lending_go_alone(struct nd_lending *lending);
 void nd_lending_free(struct nd_lending *lending);
 

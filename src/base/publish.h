@@ -71,7 +71,7 @@ struct nd_publisher {
 /* Note that the run reads this file; a mark without a file is ignored. ND_ENOMEM. */
 enum nd_status nd_publisher_read(struct nd_publisher *p, const struct nd_file_mark *file,
                                  struct nd_error *err);
-/* The same, by name; "-" is the standard input. */
+/* Note that the run reads a file, by its name; "-" is the standard input. */
 enum nd_status nd_publisher_read_path(struct nd_publisher *p, const char *path,
                                       struct nd_error *err);
 bool nd_publisher_is_read(struct nd_publisher *p, const struct nd_file_mark *file);

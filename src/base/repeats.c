@@ -67,7 +67,7 @@ static uint64_t *block_of(const struct nd_bloom *b, uint64_t hash)
     return b->word + (((hash >> 32) * b->n_blocks) >> 32) * BLOCK_WORDS;
 }
 
-/* Where the bits of a hash are in its block, 9 bits of a word each. */
+/* Return the places of a hash's bits in its block, 9 bits of a word each. */
 static uint64_t places_of(uint64_t hash)
 {
     return (hash | 1) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - 9 * BITS);

@@ -29,7 +29,7 @@ struct nd_repeats {
  * a power of two. */
 enum { ND_REPEATS_SLICES = 64 };
 
-/* Of about so many bytes, the least being 16 KB.  False: out of memory. */
+/* Start with about so many bytes, at least 16 KB.  False: out of memory. */
 bool nd_repeats_init(struct nd_repeats *r, size_t bytes);
 void nd_repeats_release(struct nd_repeats *r);
 /* The bytes for n hashes beyond which more of them would hardly help. */

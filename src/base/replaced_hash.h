@@ -8,9 +8,9 @@
 #include "base/hash.h"
 
 /*
- * What a U+FFFD of a repaired text replaced: 1 to 3 bytes and their number, in 32 bits. A U+FFFD
- * that was in the text itself counts too, because such a text differs from one in which it was
- * inserted.
+ * The bytes that a U+FFFD of a repaired text replaced: 1 to 3 bytes and their number, in 32 bits. A
+ * U+FFFD that was in the text itself counts too, because such a text differs from one in which it
+ * was inserted.
  */
 #define ND_REPLACED_NOTHING ((uint32_t)0x03EFBFBD) /* a U+FFFD that was in the text */
 

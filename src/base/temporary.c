@@ -191,7 +191,7 @@ static char *make_name(const char *target, const char *ending)
     return name;
 }
 
-/* Those who could read the replaced file can read the new one, and nobody else. */
+/* Let exactly the users who could read the replaced file read the new one. */
 static void inherit(int fd, const struct stat *replaced)
 {
     mode_t mode = replaced->st_mode & 0777;
@@ -474,7 +474,7 @@ static int take_name(struct nd_temporary *t)
     return rename(t->name, t->target);
 }
 
-/* The same without replacing anything: EEXIST. */
+/* Take the name without replacing anything: EEXIST. */
 static int take_new_name(struct nd_temporary *t)
 {
     if (!t->name)

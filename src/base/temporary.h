@@ -23,7 +23,7 @@ struct nd_temporary;
  */
 struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_error *err);
 
-/* The same for a link to an existing file: a hard link, or a symbolic one if that is impossible. */
+/* Create a link to an existing file: a hard link, or a symbolic one if that is impossible. */
 struct nd_temporary *nd_temporary_create_link(const char *target, const char *existing,
                                               struct nd_error *err);
 
@@ -36,12 +36,12 @@ enum nd_status nd_temporary_finish(struct nd_temporary *t, bool sync, struct nd_
 
 /* Rename it to its target; it must not be used any more. ND_EIO: it is removed. */
 enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err);
-/* The same if no file has the name: ND_ECHANGED if one has it by now. */
+/* Publish only if no file has the name: ND_ECHANGED if one has it by now. */
 enum nd_status nd_temporary_publish_new(struct nd_temporary *t, struct nd_error *err);
 /*
- * The same, but under its target's name it is still a temporary file: nd_temporary_discard and
- * nd_temporary_abandon remove it, until nd_temporary_keep, after which *t must not be used any more.
- * Where it fails, neither.
+ * Publish, but under its target's name it is still a temporary file: nd_temporary_discard and
+ * nd_temporary_abandon remove it, until nd_temporary_keep, after which *t must not be used any
+ * more. Where it fails, neither.
  */
 enum nd_status nd_temporary_publish_for_now(struct nd_temporary *t, struct nd_error *err);
 void nd_temporary_keep(struct nd_temporary *t);

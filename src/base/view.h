@@ -23,7 +23,7 @@ static inline int nd_view_shown(struct nd_view view)
     return view.len < 40 ? (int)view.len : 40;
 }
 
-/* What stands from data to end, without the blanks at both ends. */
+/* Return the bytes from data to end without the blanks at both ends. */
 static inline struct nd_view nd_view_trim(const char *data, const char *end)
 {
     while (data < end && strchr(" \t\r", *data) && *data)

@@ -206,7 +206,7 @@ static void put_numbers(struct nd_json *out, const struct number *number, size_t
     }
 }
 
-/* What became of the documents: a list of pairs keeps and removes none. */
+/* Write what became of the documents: a list of pairs keeps and removes none. */
 static void put_decisions(struct nd_json *out, const struct nd_run_summary *s)
 {
     const struct number pairs[] = {{"pairs", s->pairs}, {"near_misses", s->near_misses}};

@@ -29,7 +29,7 @@ struct nd_cluster_sizes {
 ND_API bool nd_cluster_sizes_set(struct nd_cluster_sizes *s, size_t rank, uint32_t members);
 /* There will be n of them. */
 ND_API void nd_cluster_sizes_shrink(struct nd_cluster_sizes *s, size_t n);
-/* Of n ranks, those of the largest clusters, the largest first, of equal ones the earlier; returns
+/* Choose of n ranks those of the largest clusters, the largest first, equal ones by rank; returns
  * how many they are.  *n_clusters: all clusters of two or more documents. */
 ND_API size_t nd_cluster_sizes_largest(const struct nd_cluster_sizes *s, size_t n,
                                        size_t largest[ND_RUN_LARGEST], uint64_t *n_clusters);
@@ -41,8 +41,8 @@ ND_API void nd_dedup_stats_add(struct nd_dedup_stats *sum, const struct nd_dedup
 ND_API void nd_dedup_stats_leave_out(struct nd_dedup_stats *sum, const struct nd_dedup_stats *part);
 
 /*
- * What the engine counted (NULL: there is none), what was measured (NULL: nothing is), and what
- * follows from the parameters.  The documents have been counted.
+ * Complete the summary by what the engine counted (NULL: there is none), what was measured (NULL:
+ * nothing is), and what follows from the parameters.  The documents have been counted.
  */
 ND_API void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup_stats *stats,
                                 const struct nd_dedup_params *params,

@@ -31,7 +31,7 @@ void nd_explanation_release(struct nd_explanation *e)
     *e = (struct nd_explanation){0};
 }
 
-/* What a run of these two documents would decide about the second. */
+/* Decide about the second document as a run of these two would. */
 static enum nd_status decide(const struct nd_dedup_params *params,
                              const struct nd_document *const document[2],
                              struct nd_decision *decision, struct nd_dedup_stats *stats,

@@ -22,7 +22,7 @@ struct nd_first_line_seen {
     uint64_t generation, documents;
 };
 
-/* Of filter: the prototypes, and their fields; NULL or 0: as for documents. */
+/* The prototypes of filter, and their fields; NULL or 0: as for documents. */
 struct nd_first_line_prototypes {
     const char *const *paths, *const *text_fields;
     size_t n_paths, n_text_fields;
@@ -30,8 +30,8 @@ struct nd_first_line_prototypes {
 };
 
 /*
- * What was done, beside the recipe, so that the run can be repeated and explained.  The words are
- * those of docs/format/outputs.md; NULL: the key is absent.
+ * A description of the run, beside the recipe, so that it can be repeated and explained.  The words
+ * are those of docs/format/outputs.md; NULL: the key is absent.
  */
 struct nd_first_line {
     const char *html_parser, *mail_parser;

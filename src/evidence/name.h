@@ -71,7 +71,7 @@ ND_API void nd_id_check_release(struct nd_id_check *c);
 ND_API void nd_id_check_note(struct nd_id_check *c, const struct nd_name *id,
                              const struct nd_at *at);
 /*
- * The same in steps, for many documents: the hash of an id, in any thread (0: there is none); in
+ * Check many documents in steps: the hash of an id, in any thread (0: there is none); in
  * order, what nd_id_check_note_hash reads is prefetched, and a document noted.
  */
 ND_API uint64_t nd_id_hash(const struct nd_name *id);

@@ -37,7 +37,7 @@ static void put_at(struct nd_json *out, struct nd_json *scratch, const struct nd
     nd_json_string(out, (struct nd_view){scratch->text.data, scratch->text.len});
 }
 
-/* What comparing the two texts gave; null if they were not compared. */
+/* Write what comparing the two texts gave; null if they were not compared. */
 static void put_evidence(struct nd_json *out, const struct nd_decision *d)
 {
     const struct nd_overlap *o = &d->overlap;

@@ -28,7 +28,7 @@ struct nd_row_via {
     bool is_verified; /* if not set, the resemblance is unknown */
 };
 
-/* What a removed document copied of the kept one: a piece of its text. */
+/* The piece of its text that a removed document copied of the kept one. */
 struct nd_row_passage {
     struct nd_view text;
     uint64_t offset; /* in the removed document's text */
@@ -40,7 +40,7 @@ ND_API void nd_row_removed(struct nd_json *out, struct nd_json *scratch,
                            const struct nd_party *removed, const struct nd_party *kept,
                            const struct nd_decision *decision, const struct nd_recipe *recipe,
                            const struct nd_row_via *via);
-/* The same with what was copied; NULL: nothing is said of it. */
+/* Write the row with the passage that was copied; NULL: without one. */
 ND_API void nd_row_removed_for(struct nd_json *out, struct nd_json *scratch,
                                const struct nd_party *removed, const struct nd_party *kept,
                                const struct nd_decision *decision, const struct nd_recipe *recipe,

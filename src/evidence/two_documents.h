@@ -4,7 +4,7 @@
 
 #include <neardup/evidence.h>
 
-/* What the sketches of two documents have in common. */
+/* The agreement of the sketches of two documents. */
 struct nd_two_sketches {
     uint64_t tokens[2];
     struct nd_overlap overlap; /* of their shingles */

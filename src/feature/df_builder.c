@@ -673,7 +673,7 @@ static enum nd_status enter_all(struct nd_df_builder *const *builder, size_t n,
     return status;
 }
 
-/* Where `stream` is not NULL, the table is written to it, and `path` is only its name. */
+/* Write the table to `path`, or to `stream` if it is not NULL; then `path` is only its name. */
 static enum nd_status write_builders(struct nd_df_builder *const *builder, size_t n,
                                      const char *path, FILE *stream, struct nd_error *err)
 {

@@ -65,7 +65,7 @@ uint64_t nd_df_unmix(uint64_t key);
 /* As nd_df_open, of bytes that stay the caller's. */
 struct nd_df *nd_df_init(const void *data, size_t len, struct nd_error *err);
 
-/* What nd_df_features says of the features that are counted for `features`; NULL: "". */
+/* Write the text by which nd_df_features describes the counted `features`; NULL: "". */
 void nd_df_counted_text(const struct nd_feature_params *features, char text[ND_DF_FEATURES_MAX]);
 /* Whether two such texts are equal.  ND_EINVAL: the message has the first lines that differ. */
 enum nd_status nd_df_same_features(const char *a, const char *b, struct nd_error *err);

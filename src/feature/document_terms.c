@@ -3,7 +3,7 @@
  *     text ──apostrophes, sentences──→ tokens ──words.c──→ words ──dates, stop words──→ terms
  *                                        └──→ marks, template text
  *
- * Of a page whose features are paths, elements take the place of tokens (read_paths).
+ * Elements take the place of tokens if the features of a page are paths (read_paths).
  */
 #include "feature/document_terms.h"
 
@@ -59,8 +59,8 @@ void nd_document_terms_release(struct nd_document_terms *t)
     free(t->term_df);
 }
 
-/* Where each token of a window stands in a text that is ASCII: folding moves nothing there, so a
- * place in the normalised text is a place in the text. */
+/* Note the place of each token of a window in a text that is ASCII: folding moves nothing there, so
+ * a place in the normalised text is a place in the text. */
 static bool note_places(struct nd_document_terms *t, const struct nd_token_window *w,
                         uint64_t offset, size_t first)
 {
@@ -365,8 +365,8 @@ static void keep_but_dates(struct nd_document_terms *t)
     t->token.count = n;
 }
 
-/* The same without dates.  Whether a word stays is unpredictable, so this is branchless: each is
- * written, and the next one overwrites it where it does not stay. */
+/* Keep terms of a text without dates.  Whether a word stays is unpredictable, so this is
+ * branchless: each is written, and the next one overwrites it where it does not stay. */
 static void keep(struct nd_document_terms *t)
 {
     const struct nd_word *words = t->words.word;

@@ -27,7 +27,7 @@ static inline bool nd_number_list_reserve(struct nd_number_list *list, size_t n)
            ND_RESERVE(list->items, &list->capacity, list->count + n);
 }
 
-/* What is known of each token besides its word; each array is filled only where it is needed. */
+/* Notes on each token besides its word; each array is filled only where it is needed. */
 struct nd_token_notes {
     bool has_marks;          /* this document: `place` and `mark` are filled */
     struct nd_token *place;  /* where it stands in the text */
@@ -45,7 +45,7 @@ struct nd_token_notes {
  *               of each path
  *     token     which token each term is, from 0
  *
- * Where nothing needs to be known of words (plan->is_plain), tokens are terms: `word` and `token`
+ * If nothing needs to be known of words (plan->is_plain), tokens are terms: `word` and `token`
  * stay empty.
  */
 struct nd_document_terms {
@@ -79,7 +79,7 @@ void nd_document_terms_release(struct nd_document_terms *t);
 enum nd_status nd_document_terms_read(struct nd_document_terms *t,
                                       const struct nd_document *document, bool by_word);
 
-/* What of a word keeps it from being a term. */
+/* The flags of a word that keep it from being a term. */
 #define ND_WORD_OUT (ND_WORD_STOP | ND_WORD_LEFT_OUT)
 
 /* Which token of the text a term is, from 0. */

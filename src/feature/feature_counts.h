@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a call wants to know of a document. */
+/* The answer that a call wants for a document. */
 enum nd_feature_request {
     ND_REQUEST_FEATURES,
     ND_REQUEST_HASHES,  /* hashes alone, where nothing else is in the features */

@@ -13,7 +13,7 @@ enum { ND_DIGITS_ANY = 32 }; /* of `most_digits`: from here on it lets all pass 
 
 enum { ND_FEATURE_UNITS = ND_FEATURE_NONE + 1 };
 
-/* What a unit is made of. */
+/* The source of a unit. */
 enum nd_unit_source {
     ND_FROM_NOTHING,    /* the features are fields and links alone */
     ND_FROM_TERMS,      /* the words of the text, so stemming, stop words and the like apply */

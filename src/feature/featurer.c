@@ -69,7 +69,7 @@ static bool reserve_output(struct nd_featurer *f, size_t n)
 }
 
 /*
- * Where weights are flat, weigh the frequencies 1 … max, which are few, in place of the features,
+ * If weights are flat, weigh the frequencies 1 … max, which are few, in place of the features,
  * and look the weight of each feature up.  The greatest weight is that of max in both cases.
  */
 static enum nd_status weigh_by_frequency(struct nd_featurer *f, uint32_t max, uint64_t *unit)

@@ -219,7 +219,8 @@ enum nd_status nd_featurer_explain(struct nd_featurer *f, const struct nd_docume
     return ND_OK;
 }
 
-/* Of occurrence i, which begins with one token or code point and ends with another. */
+/* Return the place of occurrence i, which begins with one token or code point and ends with
+ * another. */
 static struct nd_feature_place place_of(const struct nd_featurer *f, size_t i,
                                         const struct nd_token *first, const struct nd_token *last)
 {
@@ -266,7 +267,7 @@ static bool place_characters(struct nd_featurer *f, struct nd_view text,
     return true;
 }
 
-/* What the selection among the distinct features has left out at the end. */
+/* Drop the features that the selection among the distinct ones has left out at the end. */
 static void drop_unselected(struct nd_featurer *f)
 {
     size_t n = 0;

@@ -4,7 +4,7 @@
 #include "feature/field_values.h"
 #include "text/utf8.h"
 
-/* What stands in `bytes` since the last value becomes one, unless it is empty.  1; 0: no memory. */
+/* Make a value of the bytes since the last one, unless there are none.  1; 0: no memory. */
 static int end_value(struct nd_text_list *v)
 {
     return v->bytes.len == nd_text_list_begin(v) || nd_text_list_end(v);

@@ -16,8 +16,8 @@
 bool nd_field_values_read(struct nd_text_list *v, struct nd_view value);
 
 /*
- * Of a JSON object of numbers each key and its number, one after the other; of keys that are empty
- * and values that are null none.  Nothing, where it is no such object.  False: out of memory.
+ * List each key of a JSON object of numbers and its number, one after the other; for empty keys and
+ * null values nothing.  The list is empty if the value is no such object.  False: out of memory.
  */
 bool nd_field_values_read_pairs(struct nd_text_list *v, struct nd_view value);
 

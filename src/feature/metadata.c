@@ -320,7 +320,7 @@ void nd_metadata_free(struct nd_metadata *m)
     free(m);
 }
 
-/* What the value's tokens make of h; its bytes, where it has none.  False: out of memory. */
+/* Add the value's tokens to the hash h, or its bytes if it has no token.  False: out of memory. */
 static bool hash_value(struct nd_metadata *m, struct nd_view value, uint64_t *h)
 {
     const uint64_t *token;

@@ -19,7 +19,7 @@ struct nd_metadata;
 struct nd_metadata *nd_metadata_new(const struct nd_feature_params *params, struct nd_error *err);
 void nd_metadata_free(struct nd_metadata *m);
 
-/* What a document's fields and links become; borrowed until the next document. */
+/* The features of a document's fields and links; borrowed until the next document. */
 struct nd_metadata_features {
     const struct nd_feature *items; /* in the order of `fields`, then the links' */
     size_t count;

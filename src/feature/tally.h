@@ -36,7 +36,7 @@ bool nd_tally_reserve(struct nd_tally *t, size_t n);
 bool nd_tally_add(struct nd_tally *t, const uint64_t *hash, size_t n, uint32_t *number);
 
 /*
- * The same as nd_tally for words, which have numbers: a number is an index, so nothing is searched,
+ * Counts words as nd_tally does.  Words have numbers: a number is an index, so nothing is searched
  * and frequent words, whose numbers are low, share cache lines.  Starts from zeroes.
  *
  *     tf, gain  [ . | 2 | 0 | 1 | … ]  of each word; zeroes between documents

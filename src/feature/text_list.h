@@ -24,13 +24,13 @@ static inline void nd_text_list_release(struct nd_text_list *t)
     *t = (struct nd_text_list){.count = 0};
 }
 
-/* Where the text that is being appended begins. */
+/* Return where the text that is being appended begins. */
 static inline size_t nd_text_list_begin(const struct nd_text_list *t)
 {
     return t->count ? t->end[t->count - 1] : 0;
 }
 
-/* What was appended to `bytes` since the last text is the next one.  False: out of memory. */
+/* Make the next text of the bytes appended since the last one.  False: out of memory. */
 static inline bool nd_text_list_end(struct nd_text_list *t)
 {
     if (!ND_RESERVE(t->end, &t->capacity, t->count + 1))

@@ -36,7 +36,7 @@ enum {
     IDF_REMEMBERED = 1024,
 };
 
-/* What a word's place in the document is worth (Seshasai 2009, §5.2, §5.3). */
+/* The worth of a word's place in the document (Seshasai 2009, §5.2, §5.3). */
 struct position {
     enum nd_position kind;
     struct corner {
@@ -142,7 +142,7 @@ static enum nd_status read_table(struct position *p, const char *list, struct nd
     return status;
 }
 
-/* Where the length does not matter. */
+/* Return the gain of word i if the length does not matter. */
 static uint32_t by_number(enum nd_position kind, uint64_t i)
 {
     switch (kind) {
@@ -399,7 +399,7 @@ bool nd_weigher_needs_length(const struct nd_weigher *w)
     return needs_length(&w->position);
 }
 
-/* What a mark makes of the gain that a word has by its place. */
+/* Return the gain of a word by its place, as its mark changes it. */
 static uint32_t marked(const struct nd_weigher *w, uint64_t gain, unsigned mark)
 {
     if (mark == 0 || w->params.markup == ND_MARKUP_IGNORE)
@@ -658,7 +658,7 @@ static uint64_t per_word(const struct nd_weigher *w, wide unit, uint64_t n_words
     return unit < UINT64_MAX ? (uint64_t)unit : UINT64_MAX;
 }
 
-/* What the greatest weight is in 2^-32: idf times frequency, in 2^-64, was shifted right. */
+/* Return the greatest weight in 2^-32: idf times frequency, in 2^-64, was shifted right. */
 static wide unit_of(uint64_t greatest, int shift)
 {
     return (shift >= 0 ? (wide)greatest << shift : (wide)greatest >> -shift) >> 32;

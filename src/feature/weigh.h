@@ -15,7 +15,7 @@
 /* How far a word is marked: 0 not at all, ND_MARK_FULL wholly; anchor windows lie between. */
 #define ND_MARK_FULL 256u
 
-/* What is known of one feature of a document before it has a weight. */
+/* One feature of a document before it has a weight. */
 struct nd_term_stat {
     uint64_t hash;
     uint64_t gain; /* the sum of nd_weigher_gain over its occurrences; not read where
@@ -61,7 +61,7 @@ bool nd_weigher_needs_length(const struct nd_weigher *w); /* nd_weigher_gain rea
  */
 uint32_t nd_weigher_gain(const struct nd_weigher *w, uint64_t i, uint64_t length, unsigned mark);
 
-/* The same of words i … i + n - 1; `mark` of each, NULL: of none.  Any thread. */
+/* Write the gains of words i … i + n - 1; `mark` of each, NULL: of none.  Any thread. */
 void nd_weigher_gains(const struct nd_weigher *w, uint64_t i, size_t n, uint64_t length,
                       const uint16_t *mark, uint32_t *gain);
 

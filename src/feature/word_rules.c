@@ -211,7 +211,8 @@ static uint32_t kinds_of_english(uint64_t hash)
     return 0;
 }
 
-/* What the form of a token says: whether it has digits, too many of them, too few code points. */
+/* Return what the form of a token says: whether it has digits, too many of them, too few code
+ * points. */
 static uint32_t kinds_of_form(const struct nd_word_rules *rules, struct nd_view form)
 {
     size_t codes = 0, digits = 0, n;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is known of a token; the first six stand in the table. */
+/* Flags of a token; the first six stand in the table. */
 enum {
     ND_WORD_STOP = 1 << 0,        /* a stop word */
     ND_WORD_DATE = 1 << 1,        /* a month or a weekday */

@@ -12,7 +12,7 @@
 
 enum { MORE_VALUES = 3 };
 
-/* What is known of a document by its number. */
+/* Facts about a document, by its number. */
 struct fact {
     uint64_t from; /* its values */
     uint32_t n_values;
@@ -76,8 +76,8 @@ static uint32_t more_values(uint32_t need)
     return need - 1 < MORE_VALUES ? need - 1 : MORE_VALUES;
 }
 
-/* What is stored of a document: all values, or where it is looked for as the smaller one only, its
- * sample. */
+/* Return how many values are stored for a document: all, or only its sample if it can only be the
+ * contained one. */
 static uint32_t stored_count(const struct nd_container_params *p, uint32_t n_values)
 {
     return p->way == ND_CONTAINERS_OF_KEPT ? sample_size(p, n_values) : n_values;
@@ -331,7 +331,7 @@ static bool take_posting(struct nd_numbers *out, struct nd_posting posting, uint
     return true;
 }
 
-/* What stands under any of the values. */
+/* Take the documents that stand under any of the values. */
 static bool take_all(const struct nd_postings *p, const uint32_t *value, uint32_t n,
                      struct nd_numbers *out)
 {
@@ -346,7 +346,7 @@ static bool take_all(const struct nd_postings *p, const uint32_t *value, uint32_
     return true;
 }
 
-/* What has enough of the rarest values of the row's sample. */
+/* Take the documents that have enough of the rarest values of the row's sample. */
 static bool take_sample(const struct nd_containers *c, struct nd_container_scratch *s,
                         const struct nd_container_row *row)
 {

@@ -53,7 +53,7 @@ static uint64_t key_of(const struct linking *job, size_t table, size_t i)
                             : nd_table_key(job->params, (unsigned)table, job->row[i]);
 }
 
-/* Those that meet a bit that is set: the first FEW of them, and how many they are. */
+/* Find the rows that meet a bit that is set: the first FEW of them, and how many they are. */
 static size_t find_few(const struct linking *job, size_t table, uint64_t *bits, size_t *few)
 {
     size_t n = 0;

@@ -135,7 +135,7 @@ static bool reserve_columns(struct nd_index *index, size_t n)
            (!index->n_left_out || nd_column_reserve(&index->left_out_at, n, sizeof(uint32_t)));
 }
 
-/* The same for an index that has none yet: side by side, on huge pages. */
+/* Make the columns of an index that has none yet: side by side, on huge pages. */
 static bool make_columns(struct nd_index *index, size_t n)
 {
     const struct nd_column_request wish[] = {{&index->low, (n + 1) * ND_MINHASH_COUNT},
@@ -202,7 +202,7 @@ enum nd_status nd_index_append_deleted(struct nd_index *index, size_t n, struct 
     return ND_OK;
 }
 
-/* Where few documents stand in large tables, as after a batch that was small, only the lines in which
+/* If few documents stand in large tables, as after a batch that was small, only the lines in which
  * they stand are cleared: time in proportion to the documents, not to the table. */
 void nd_index_clear(struct nd_index *index)
 {
@@ -729,7 +729,7 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
     return ND_OK;
 }
 
-/* Of a table, up to `max`. */
+/* Count the documents under a table's key that may meet the row, up to `max`. */
 static uint32_t count_key(const struct nd_index *index, const struct nd_index_row *row,
                           struct nd_index_filter filter, unsigned table, uint64_t key, uint32_t max)
 {
@@ -760,7 +760,7 @@ void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row
             full[t] += count_key(index, row, filter, t, key[t], max - full[t]);
 }
 
-/* Of a table, all that have the key's tag: no fewer than have the key. */
+/* Count all documents of a table that have the key's tag: no fewer than have the key. */
 static uint32_t count_tag(const struct nd_multimap *table, uint64_t key)
 {
     struct nd_multimap_scan scan = nd_multimap_find(table, key);
@@ -919,7 +919,7 @@ static void renumber(const struct nd_index *index, uint32_t *to)
         to[i] = *nd_live_flags(index, i) & ND_LIVE_DELETED ? ND_INDEX_GONE : next++;
 }
 
-/* What is left moves to the front of a column, which keeps `extra` elements more. */
+/* Move what is left to the front of a column, which keeps `extra` elements more. */
 static void move_up(struct nd_column *column, size_t size, const uint32_t *to, uint32_t n,
                     size_t n_left, size_t extra)
 {

@@ -26,7 +26,7 @@ _Static_assert(ND_LIVE_TABLES_MAX <= 64 * ND_TABLE_SET_WORDS, "a table has its b
 
 enum { ND_LIVE_TOGETHER_MAX = 192 << 20 }; /* together_max of a new index */
 
-/* What decides, without a look at the bytes, that two documents cannot meet: one word. */
+/* The word that decides, without a look at the bytes, that two documents cannot meet. */
 struct nd_live_gate {
     uint32_t group, n_shingles;
 };
@@ -79,7 +79,7 @@ static inline unsigned char *nd_live_flags(const struct nd_index *index, uint32_
     return (unsigned char *)index->flags.data + number;
 }
 
-/* What a document is left out of, which has the flag. */
+/* Return the tables that a document with the flag is left out of. */
 static inline const struct nd_table_set *nd_live_left_out(const struct nd_index *index,
                                                           uint32_t number)
 {

@@ -26,7 +26,8 @@ void nd_rarity_clear(struct nd_rarity *r);
  * a rule.  False: out of memory. */
 bool nd_rarity_count(struct nd_rarity *r, const uint64_t *key, size_t n, size_t all);
 
-/* What the order will be, and have it so: sets must be listed anew.  NULL: out of memory. */
+/* Copy the order that the counts give; nd_rarity_fix adopts it: sets must be listed anew.  NULL:
+ * out of memory. */
 uint16_t *nd_rarity_copy(const struct nd_rarity *r);
 void nd_rarity_fix(struct nd_rarity *r, uint16_t *copy);
 

@@ -17,7 +17,8 @@ struct nd_table_set {
     uint64_t word[ND_TABLE_SET_WORDS];
 };
 
-/* What the index keeps of a sketch: the low byte of each minimum, the simhash, the identity. */
+/* The part of a sketch that the index keeps: the low byte of each minimum, the simhash, the
+ * identity. */
 struct nd_index_row {
     uint8_t low[ND_MINHASH_COUNT + ND_LOW_PADDING];
     uint64_t simhash;
@@ -76,11 +77,11 @@ uint32_t nd_key_room(const struct nd_index_params *params, uint32_t max_checks);
 uint64_t nd_table_key(const struct nd_index_params *params, unsigned table,
                       const struct nd_index_row *row);
 
-/* The same for all tables. */
+/* Write the keys of a row in all tables. */
 void nd_table_keys(const struct nd_index_params *params, const struct nd_index_row *row,
                    uint64_t *key);
 
-/* The same for a band alone, from low bytes with ND_LOW_PADDING readable behind them. */
+/* Return the key of a band alone, from low bytes with ND_LOW_PADDING readable behind them. */
 uint64_t nd_band_key(const struct nd_index_params *params, unsigned band, const uint8_t *low,
                      uint32_t group);
 

@@ -108,19 +108,19 @@ bool nd_signature_index_row_keys(const struct nd_signature_shape *shape,
 /* ---- Which of its keys a set of values is listed under, and looked up by ---- */
 
 /*
- * Prefix filtering (Chaudhuri 2006).  Let a set of n values match only sets that share at least s of
- * them, and let all values have one order, the rarest first.  Of the values that two matching sets
- * share, let v be the first.  At least s - 1 more of them come after v in either set, so v is among
- * the first n - s + 1 values of each.  A set is therefore listed under its n - s + 1 rarest values
- * only, and looked up by as many of its own, and no match is lost.
+ * Prefix filtering (Chaudhuri 2006).  Let a set of n values match only sets that share at least s
+ * of them, and let all values have one order, the rarest first.  Of the values that two matching
+ * sets share, let v be the first.  At least s - 1 more of them come after v in either set, so v is
+ * among the first n - s + 1 values of each.  A set is therefore listed under its n - s + 1 rarest
+ * values only, and looked up by as many of its own, and no match is lost.
  *
  * With `more` values more on both sides, a match shares more + 1 of the listed ones, by the same
  * argument for the first more + 1 shared values; or all that it shares, if these are fewer.
  *
- * Where sets that match are of like size, each is listed under its values together with a class of
- * sizes, and looked up in the classes that can match.  Where only the smaller of two sets must share
- * much (containment), smaller ones are listed under their rarest values, and larger ones, in other
- * places ("whole"), under nearly all.
+ * If sets that match are of like size, each is listed under its values together with a class of
+ * sizes, and looked up in the classes that can match.  Where only the smaller of two sets must
+ * share much (containment), smaller ones are listed under their rarest values, and larger ones, in
+ * other places ("whole"), under nearly all.
  */
 
 /* How many of n values are the rarest that matter, where a match shares `need` at least. */
@@ -130,7 +130,7 @@ static size_t prefix(size_t n, size_t need)
     return need > n ? 0 : n - need + 1;
 }
 
-/* The same, and so many more that a match shares `more` + 1 of them. */
+/* Return the prefix, and so many more that a match shares `more` + 1 of them. */
 static size_t longer_prefix(size_t n, size_t need, size_t more)
 {
     size_t least = prefix(n, need);
@@ -154,7 +154,7 @@ static size_t need_of(const struct nd_signature_lookup *lookup, size_t n)
 }
 
 /*
- * Where the lesser set alone must share much, the greater one may share any: both give the keys that a
+ * If the lesser set alone must share much, the greater one may share any: both give the keys that a
  * match must share in any case, among which are those of the lesser one.
  */
 bool nd_signature_index_shared_keys(const struct nd_signature_shape *shape,
@@ -299,7 +299,7 @@ static bool add_queried_places(const struct nd_rarity *r, const struct nd_signat
 enum { SHAPES_MAX = 4 };
 
 /*
- * Where values are few, even the rarest of a set are in many others, but few others share several
+ * If values are few, even the rarest of a set are in many others, but few others share several
  * of them: sets are listed under three values more than they must be, and those that share four are
  * looked at (Wang 2012).  An entry of the
  * table that is counted costs a fraction of a document that is looked at.
@@ -307,7 +307,7 @@ enum { SHAPES_MAX = 4 };
 enum { MORE_VALUES = 3 };
 _Static_assert(MORE_VALUES + 1 < ND_NUMBERS_COUNTS, "what is shared is counted in three bits");
 
-/* Where the words of a signature of varying length stand. */
+/* The place of the words of a signature of varying length. */
 struct place {
     uint64_t from;
     uint32_t count;
@@ -493,7 +493,7 @@ static bool stored_keys(struct nd_signature_index *s, uint32_t number)
         &(struct nd_signature_row){signature, fact_of(s, number)->group, 0}, &s->keys);
 }
 
-/* Of several look-ups one is enough to be met, so that what is shared is counted of a single one.
+/* One of several look-ups is enough to be met, so shared values are counted for a single one only.
  */
 static size_t more_values(const struct nd_signature_index *s)
 {
@@ -626,7 +626,7 @@ static bool count_number(const struct counting *c, uint32_t number, struct nd_nu
     return *met >= c->enough || ++*met < c->enough || nd_numbers_append(out, number);
 }
 
-/* Those that stand under enough of the keys. */
+/* Take the numbers that stand under enough of the keys. */
 static bool take_numbers(const struct nd_signature_index *s, const uint64_t *key, size_t n,
                          const struct counting *c, struct nd_numbers *out)
 {

@@ -42,7 +42,7 @@ struct nd_value_bloom nd_value_bloom_of(const struct nd_signature *values);
 size_t nd_value_bloom_max_shared(const struct nd_value_bloom *x, size_t a,
                                  const struct nd_value_bloom *y, size_t b);
 
-/* What is stored of one document. */
+/* The stored signature of one document. */
 struct nd_signature_row {
     const struct nd_signature *signature; /* as many as there are shapes */
     uint32_t group;                       /* only documents of an equal group meet */

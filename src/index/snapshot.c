@@ -225,7 +225,7 @@ static enum nd_status put_tables(struct writing *w, const struct nd_index *index
     return status;
 }
 
-/* Of a frozen index, which has no tables: each is made for the file. */
+/* Write the tables of a frozen index, which has none: each is made for the file. */
 static enum nd_status put_made_tables(struct writing *w, const struct nd_index *index,
                                       const struct nd_snapshot_header *h, struct nd_error *err)
 {
@@ -397,7 +397,7 @@ static bool lines_add_up(const struct nd_snapshot_header *h)
     return all == h->n_lines;
 }
 
-/* What the header says, before anything is allocated for it. */
+/* Check the header before anything is allocated for it. */
 static enum nd_status check_header(struct nd_live_file *file, const unsigned char *page,
                                    struct nd_error *err)
 {
@@ -530,7 +530,7 @@ static enum nd_status map_columns(struct nd_index *index, const struct nd_live_f
     return ND_OK;
 }
 
-/* What the flags of the documents say is what the header and the tables say, so that later
+/* Check that the flags of the documents agree with the header and the tables, so that later
  * changes find all as they left it. */
 static bool agrees(const struct nd_index *index)
 {

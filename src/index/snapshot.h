@@ -40,7 +40,7 @@ enum nd_snapshot_section {
     ND_SNAPSHOT_SECTIONS
 };
 
-/* Where a section stands, and which of the checksums are those of its chunks. */
+/* The place of a section, and which of the checksums are those of its chunks. */
 struct nd_snapshot_place {
     uint64_t offset, bytes, first_chunk, n_chunks;
 };

@@ -29,7 +29,7 @@ void nd_live_tables_release(struct nd_index *index)
 }
 
 /*
- * Where tables have room for 80% of the same number they would all be full at once.  So from the
+ * If tables had room for 80% of the same number, they would all be full at once.  So from the
  * first to the last they get room for a little to a quarter more, and then grow in turn.
  */
 void nd_live_lines_for(const struct nd_index *index, size_t n, size_t *n_lines)
@@ -54,7 +54,7 @@ bool nd_live_tables_renew(struct nd_index *index, size_t n)
     return true;
 }
 
-/* The same for tables that have grown by themselves: they come together again. */
+/* Bring tables that have grown by themselves together again. */
 static bool join_tables(struct nd_index *index, size_t more)
 {
     struct nd_multimap table[ND_LIVE_TABLES_MAX] = {{0}};

@@ -377,7 +377,7 @@ static void align_one(struct scripting *s, struct part p)
     add(s, ND_EDIT_INSERT, p.at_a + 1, p.at_b + i + 1, p.n_b - i - 1);
 }
 
-/* Where the script crosses the middle row: *cost is that of the first half. */
+/* Return where the script crosses the middle row: *cost is that of the first half. */
 static size_t crossing(struct scripting *s, struct part p, size_t half, uint64_t *cost)
 {
     struct band band = band_of(p.n_a, p.n_b, &s->costs, p.cost);

@@ -13,11 +13,12 @@ struct nd_recipe_signature {
     struct nd_feature_params feature;
     struct nd_weight_params weight;
     struct nd_signature_params signature;
-    /* The path of its df table, "": none.  In a recipe's file it is relative to the file's folder. */
+    /* The path of its df table, "": none.  In a recipe's file it is relative to the file's folder.
+     */
     char df[ND_FEATURE_PATH_MAX + 1];
-    /* What nd_df_fingerprint must say of that table; 0: anything. */
+    /* The nd_df_fingerprint that the table must have; 0: any. */
     uint64_t df_version;
-    /* The same for the table of template text, which, once open, is feature.template_table. */
+    /* The table of template text, which, once open, is feature.template_table; its fingerprint. */
     char template_df[ND_FEATURE_PATH_MAX + 1];
     uint64_t template_df_version;
     /* The df table itself, opened and owned by whoever runs the recipe; NULL: none. */

@@ -7,7 +7,7 @@
 
 #include "match/method.h"
 
-/* What one test asks (the grammar stands in neardup/method.h). */
+/* The value that one test asks for (the grammar stands in neardup/method.h). */
 enum nd_rule_value {
     ND_RULE_DISTANCE,
     ND_RULE_AGREE,
@@ -48,7 +48,7 @@ struct nd_rule {
 enum nd_status nd_rule_parse(struct nd_rule *rule, const struct nd_method *method,
                              struct nd_error *err);
 
-/* What is known of two documents. */
+/* Evidence about two documents. */
 struct nd_rule_evidence {
     struct nd_agreement agreement[ND_RECIPE_SIGNATURES];
     bool same[ND_RECIPE_SIGNATURES]; /* the reserved bits are equal */
@@ -68,7 +68,7 @@ bool nd_rule_wants_more(const struct nd_rule *rule);
 unsigned nd_rule_score(const struct nd_method *method, const struct nd_rule_evidence *e);
 
 /*
- * What must be looked up so that every match is met: of "all of" the child that costs least, of
+ * Choose the look-ups by which every match is met: for "all of" the child that costs least, for
  * "any of" every child.
  */
 struct nd_rule_lookup {

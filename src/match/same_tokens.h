@@ -9,7 +9,7 @@
 int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeniser *right,
                    struct nd_view b);
 
-/* The same of their normalised texts, code point by code point. */
+/* Compare their normalised texts, code point by code point. */
 int nd_same_characters(struct nd_view a, struct nd_view b);
 
 #endif

@@ -37,8 +37,8 @@ static inline size_t nd_first_placed(const struct nd_placed_value *list, size_t 
 void nd_run_hashes(const uint64_t *token, size_t n, unsigned width, uint64_t *value);
 
 /*
- * Of every `window` shingles on end the one of least value, the rightmost of equal ones, each once,
- * in order; of fewer shingles than that, none.  *out is the caller's.  False: out of memory.
+ * Select of every `window` shingles on end the one of least value, the rightmost of equal ones,
+ * once, in order; from fewer shingles than that, none.  *out is the caller's.  False: out of memory.
  */
 bool nd_winnow(const uint64_t *token, size_t n, unsigned width, unsigned window,
                struct nd_placed_value **out, size_t *n_out);

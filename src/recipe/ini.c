@@ -226,7 +226,8 @@ static enum nd_status fail_at(const struct parser *p, unsigned long line, const 
     return nd_fail(p->err, ND_EINVAL, "%s: %s", p->name, reason);
 }
 
-/* The same for what failed below.  What failed for want of memory says nothing of the recipe. */
+/* Report the failure of a called function.  What failed for want of memory says nothing of the
+ * recipe. */
 static enum nd_status fail_as(const struct parser *p, unsigned long line,
                               const struct nd_error *reason)
 {
@@ -262,7 +263,7 @@ static enum nd_status fail_unknown(const struct parser *p, struct nd_view name)
                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-/* Of the keys that were given, the first one that nothing reads. */
+/* Report the first of the given keys that nothing reads. */
 static enum nd_status check_given(const struct parser *p, const unsigned long *seen,
                                   const struct nd_recipe_key *table, const void *values)
 {

@@ -275,7 +275,7 @@ static const struct nd_weight_params *weight_of(const void *values)
     return &section_of(values)->weight;
 }
 
-/* Where the unit is characters, nd_signature_fits refuses markup; so the key is read there, too. */
+/* The key is read with characters, too: nd_signature_fits refuses markup there. */
 static bool reads_text(const void *values)
 {
     return !nd_unit_ignores_text(unit_of(values));
@@ -475,7 +475,7 @@ const struct nd_recipe_key nd_signature_keys[] = {
     {FEATURE(anchor_window, "anchor_window"), ND_KEY_INT, .min = 0, .max = 1000,
      READ_OF(has_words, has_anchor_window, "where markup is multiply or add, and unit is UNITS")},
 
-    /* What each of them weighs. */
+    /* Weights of the features. */
     {WEIGHT(tf, "tf"), ND_KEY_ENUM, WORDS("count", "log", "binary"), READ(has_tf, COMPARED)},
     {WEIGHT(idf, "idf"), ND_KEY_ENUM, WORDS("none", "inverse", "log", "nidf"),
      READ(has_idf, COMPARED "; idf = log and nidf always")},
@@ -506,7 +506,7 @@ const struct nd_recipe_key nd_signature_keys[] = {
           "where kind is simhash, unit is not none, tf is count or binary, and "
           "there are no idf, position, markup, fields and template_weight between 0 and 1")},
 
-    /* What is made of them. */
+    /* The signature that is made of them. */
     {SIGNATURE(kind, "kind"), ND_KEY_ENUM,
      WORDS("simhash", "minhash", "bottom-k", "mod-p", "winnowing", "supershingles",
            "sorted-shingles", "megashingles", "imatch", "checksums", "profile", "features")},

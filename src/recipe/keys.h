@@ -42,18 +42,18 @@ struct nd_recipe_key {
     const char *const *words; /* of ND_KEY_ENUM, ND_KEY_NAME and ND_KEY_FIXED */
     size_t n_words;
     const char *(*word)(size_t i); /* in place of `words`, where a table elsewhere has them */
-    /* Of strings: writes what is kept of the value to out, of max + 1 bytes.  NULL: all of it. */
+    /* For strings: writes what is kept of the value to out, of max + 1 bytes.  NULL: all of it. */
     enum nd_status (*tidy)(struct nd_view value, char *out, size_t size, struct nd_error *err);
-    /* Of paths: whether the value is a word of its own instead.  NULL: it never is. */
+    /* For paths: whether the value is a word of its own instead.  NULL: it never is. */
     bool (*is_word)(struct nd_view value);
     /* Whether anything reads the key, given the other values; NULL: always.  A key that nothing
      * reads must not be given, and the canonical text leaves it out. */
     bool (*is_read)(const void *values);
-    /* Who reads it, for messages: "where kind is minhash".  UNITS stands for the list of the units of
-     * which `units` is true. */
+    /* The readers of the key, for messages: "where kind is minhash".  UNITS stands for the list of
+     * the units of which `units` is true. */
     const char *reader;
     bool (*units)(enum nd_feature_unit unit);
-    /* Where nothing reads it, a warning says so; it may be given, and is written. */
+    /* If nothing reads the key, a warning says so; it may be given, and is written. */
     bool is_lax;
     /* It says where something is, not what: the fingerprint leaves it out. */
     bool is_place;
@@ -64,7 +64,7 @@ enum { ND_KEYS_MAX = 96, ND_WORDS_MAX = 64, ND_READER_MAX = 256 };
 
 /* Word i of a key; beyond the last NULL. */
 const char *nd_key_word(const struct nd_recipe_key *key, size_t i);
-/* Who reads a key, for messages. */
+/* Write who reads a key, for messages. */
 void nd_key_reader(const struct nd_recipe_key *key, char out[ND_READER_MAX]);
 
 /* The keys of [sketch] and [decide], and those of every [signature NAME]; behind the last stands a

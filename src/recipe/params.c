@@ -47,7 +47,7 @@ static enum nd_status check_words(const struct nd_dedup_params *p, struct nd_err
     return ND_OK;
 }
 
-/* What an engine cannot do, though each value is in range. */
+/* Refuse what an engine cannot do though each value is in range. */
 static enum nd_status check_fit(const struct nd_dedup_params *p, struct nd_error *err)
 {
     if (p->candidates == ND_CANDIDATES_MATCH && (!p->method || p->method->n_signatures == 0))
@@ -129,7 +129,7 @@ static bool has_end(const char *text, size_t room)
     return memchr(text, '\0', room) != NULL;
 }
 
-/* What is read of it before its features and its kind are checked, each by its own function. */
+/* Check that the texts of a signature end in a NUL, which later checks rely on. */
 static bool signature_has_ends(const struct nd_recipe_signature *s)
 {
     return has_end(s->name, sizeof s->name) && has_end(s->df, sizeof s->df) &&
@@ -181,7 +181,7 @@ bool nd_dedup_measures_containment(const struct nd_dedup_params *p)
 
 /* ---- What a signature needs a df table for, and the table that it is given ---------------------- */
 
-/* What needs a df table of the signature's own features, for messages; NULL: nothing does. */
+/* Name what needs a df table of the signature's own features, for messages; NULL: nothing does. */
 static const char *what_needs_counts(const struct nd_recipe_signature *s)
 {
     return s->signature.kind == ND_SIGNATURE_IMATCH  ? "kind = imatch"
@@ -191,7 +191,7 @@ static const char *what_needs_counts(const struct nd_recipe_signature *s)
                                                      : NULL;
 }
 
-/* What needs a df table at all: phrases and stop words always need one of terms. */
+/* Name what needs a df table at all: phrases and stop words always need one of terms. */
 static const char *what_needs_df(const struct nd_recipe_signature *s)
 {
     const char *what = what_needs_counts(s);

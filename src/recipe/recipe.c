@@ -1,7 +1,7 @@
 /*
  * recipe.c - the handle: made, copied, freed; read from a file or by name; its signatures
  *
- * What stands in the text of a recipe is in ini.c, the checks of its values are in params.c.
+ * The syntax of a recipe's text is in ini.c, the checks of its values are in params.c.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -58,13 +58,13 @@ struct nd_recipe {
     char keep[ND_KEEP_MAX + 1];
 };
 
-/* What nd_recipe_new gives, by value. */
+/* Return what nd_recipe_new gives, by value. */
 ND_API struct nd_recipe nd_recipe_default(void);
 
 /* The engine's parameters by this recipe; they borrow its method. */
 ND_API struct nd_dedup_params nd_recipe_dedup_params(const struct nd_recipe *recipe);
 
-/* What a section [signature NAME] starts from. */
+/* Return the values from which a section [signature NAME] starts. */
 struct nd_recipe_signature nd_recipe_signature_default(void);
 
 /* The section of this name; it is added where there is none.  NULL: ND_EINVAL, as this is no name,
@@ -94,7 +94,7 @@ enum nd_status nd_recipe_has_ends(const struct nd_recipe *recipe, struct nd_erro
 enum nd_status nd_method_check(const struct nd_method *method, struct nd_error *err);
 /* Also every number of [sketch] and [decide] is in its range.  NULL is refused, too. */
 ND_API enum nd_status nd_recipe_params_check(const struct nd_recipe *recipe, struct nd_error *err);
-/* The same for an engine, for which the values must also fit together. */
+/* Check the values of an engine, which must also fit together. */
 enum nd_status nd_dedup_params_check(const struct nd_dedup_params *p, struct nd_error *err);
 
 /* When a text is parsed, and by nd_recipe_check: whether the values of a section fit together, and

@@ -26,7 +26,7 @@ static inline uint64_t nd_key_bits(uint64_t key)
            UINT64_C(1) << (key >> 20 & 63) | UINT64_C(1) << (key >> 26 & 63);
 }
 
-/* What keys of different tables are told apart by, and what spreads the bits of a band: one odd
+/* The factor that tells keys of different tables apart and spreads the bits of a band: one odd
  * factor for both. */
 #define ND_KEY_FACTOR UINT64_C(0x9E3779B97F4A7C15)
 

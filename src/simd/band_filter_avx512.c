@@ -39,7 +39,7 @@ TARGET static inline __m512i bits_of(__m512i key)
         _mm512_or_si512(bit_of(_mm512_srli_epi64(key, 20)), bit_of(_mm512_srli_epi64(key, 26))));
 }
 
-/* What all rows share: eight bands a vector, and what their numbers give to the keys. */
+/* Constants for all rows: eight bands a vector, and the share of their numbers in the keys. */
 struct plan {
     unsigned vectors;
     __mmask8 in[MAX_BANDS / LANES];

@@ -45,7 +45,7 @@ enum nd_fold_class {
 #define ND_PAIR_SEPARATOR (UINT32_C(1) << 16)
 #define ND_PAIR_HARD (UINT32_C(1) << 31)
 
-/* What is given to the kernels. */
+/* The tables that the kernels are given. */
 struct nd_fold_tables {
     const uint32_t *pairs;
     const uint16_t *block;

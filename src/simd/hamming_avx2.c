@@ -74,7 +74,7 @@ TARGET static void places(const struct nd_linear_hash *table, uint64_t key, unsi
     nd_hamming_scalar.places(table, key, rotation, x + i, n - i, place + i, fold + i);
 }
 
-/* What is compared is below 2^31, so that the sign does not matter. */
+/* The compared values are below 2^31, so that the sign does not matter. */
 TARGET static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
                           uint32_t *place)
 {
@@ -169,7 +169,8 @@ TARGET static inline __m256i differing(const uint32_t *words, const uint32_t *wo
                             _mm256_set1_epi32((int)*word));
 }
 
-/* What nd_near_words says of four rows of eight words: bit 8 r + k is word k of row r. */
+/* Return the answer of nd_near_words for four rows of eight words: bit 8 r + k is word k of row r.
+ */
 TARGET static inline uint32_t bits_of(const __m256i *near)
 {
     __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(near[0], near[1]),
@@ -203,7 +204,8 @@ block_within(const uint32_t *word, const uint32_t *block, unsigned distance, __m
     return bits_of(near);
 }
 
-/* Of the rows from number g on that are before row n, with the words before word `end`. */
+/* Keep the bits of the rows from number g on that are before row n, and of the words before word
+ * `end`. */
 static inline uint64_t within_bounds(uint64_t near, size_t g, size_t n, size_t end)
 {
     if (g + EIGHT > n)
@@ -263,7 +265,8 @@ TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsi
     default: return next_within(word, n, end, reach, distance, pair);
     }
 }
-/* What a group, from word g on, has near it in block `more`, of which `taken` slots hold words. */
+/* Add what a group, from word g on, has near it in block `more`, of which `taken` slots hold words.
+ */
 static size_t add_found(uint32_t low, uint32_t high, size_t g, size_t more, unsigned taken,
                         struct nd_hamming_near *near)
 {
@@ -311,7 +314,7 @@ TARGET static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, 
     }
 }
 
-/* What nd_record_hash needs, in every lane. */
+/* The constants of nd_record_hash, in every lane. */
 struct lanes {
     __m256i shift[2], mask[2], factor, up;
 };

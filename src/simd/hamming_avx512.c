@@ -209,7 +209,8 @@ TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsi
     return count;
 }
 
-/* What a group, from word g on, has found in block `more`, of which `taken` slots hold words. */
+/* Add what a group, from word g on, has found in block `more`, of which `taken` slots hold words.
+ */
 TARGET static size_t add_found(const __m512i *bits, __m512i most, size_t g, size_t more,
                                unsigned taken, struct nd_hamming_near *near)
 {
@@ -257,7 +258,7 @@ TARGET static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, 
     return count;
 }
 
-/* What nd_record_hash needs, in every lane. */
+/* The constants of nd_record_hash, in every lane. */
 struct lanes {
     __m512i shift[2], mask[2], factor, up;
 };

@@ -67,7 +67,7 @@ static inline uint32_t nd_hamming_place(const struct nd_linear_hash *table, uint
     return (uint32_t)(place - (place >= table->lines) * (uint64_t)table->groups * table->first);
 }
 
-/* What is kept of a fingerprint beside its row: its halves, the upper one rotated, folded by XOR. */
+/* Fold a fingerprint for the table beside its row: its halves, the upper one rotated, by XOR. */
 static inline uint32_t nd_hamming_fold(uint64_t x, unsigned rotation)
 {
     uint32_t low = (uint32_t)x, high = (uint32_t)(x >> 32);
@@ -192,14 +192,14 @@ struct nd_hamming_kernels {
      * Of a bucket of n words, for each i of the `rows` from `from` on (both multiples of
      * ND_HAMMING_GROUP), as far as i < n, the words within the distance from word[i + 1 + gap] on.
      * `line` is i; bit b of `slots` with `more` says word[first + 1 + gap + ND_HAMMING_WINDOW *
-     * more + b], where first is i / ND_HAMMING_GROUP * ND_HAMMING_GROUP.  By first, then `more`, then
-     * i; `near` holds one for each.  ND_HAMMING_PADDING words beyond word[n] are readable.
+     * more + b], where first is i / ND_HAMMING_GROUP * ND_HAMMING_GROUP.  By first, then `more`,
+     * then i; `near` holds one for each.  ND_HAMMING_PADDING words beyond word[n] are readable.
      */
     size_t (*words_in)(const uint32_t *word, size_t from, size_t rows, size_t n, size_t gap,
                        unsigned distance, struct nd_hamming_near *near);
 
-    /* Of n values, where they go in a table of a join: their parts; and their places, above their
-     * filters.  And of n records the lower halves. */
+    /* Find where n values go in a table of a join: their parts; and their places, above their
+     * filters.  And return the lower halves of n records. */
     void (*join_parts)(const struct nd_record_code *code, const uint64_t *x, size_t n,
                        uint32_t *part);
     void (*join_places)(const struct nd_record_code *code, const uint64_t *x, size_t n,
@@ -224,7 +224,7 @@ const struct nd_hamming_kernels *nd_hamming_kernels(void);
 const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa);
 
 extern const struct nd_hamming_kernels nd_hamming_scalar;
-/* Of it, for a table that has nothing faster. */
+/* The plain join_parts, for a table that has nothing faster. */
 void nd_plain_join_parts(const struct nd_record_code *code, const uint64_t *x, size_t n,
                          uint32_t *part);
 void nd_plain_join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,

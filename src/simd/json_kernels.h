@@ -22,7 +22,7 @@ struct nd_json_kernels {
 
 enum { ND_UNESCAPE_SLACK = 64 };
 
-/* What an escape of two characters stands for, by the second; 0: it is none. */
+/* The character that an escape of two characters stands for, by the second; 0: it is no escape. */
 extern const uint8_t nd_json_escape[128];
 
 extern const struct nd_json_kernels nd_json_scalar;
@@ -30,7 +30,8 @@ extern const struct nd_json_kernels nd_json_scalar;
 extern const struct nd_json_kernels nd_json_vbmi2;
 #endif
 
-/* Those for the instruction set in use.  Exported: the library for files has no kernels itself. */
+/* Return the kernels for the instruction set in use.  Exported: the library for files has no
+ * kernels itself. */
 ND_API const struct nd_json_kernels *nd_json_kernels(void);
 
 #endif

@@ -132,8 +132,8 @@ TARGET static uint64_t signs(const int64_t *sum)
     return word;
 }
 
-/* What a vector reads at the distance has not been written yet.  Numbers are compared as signed
- * ones, their highest bit turned. */
+/* A vector reads at the distance only what has not been written yet.  Numbers are compared as
+ * signed ones, their highest bit turned. */
 TARGET static void least(uint64_t *value, size_t n, size_t distance)
 {
     const __m256i turn = _mm256_set1_epi64x(INT64_MIN);
@@ -157,7 +157,8 @@ TARGET static uint64_t sum_of(__m256i v)
     return lane[0] + lane[1] + lane[2] + lane[3];
 }
 
-/* What four lexicons keep of the first n terms, a multiple of 4; `most` of the four exist. */
+/* Add up what four lexicons keep of the first n terms, a multiple of 4; `most` of the four exist.
+ */
 TARGET static void four_lexicons(uint64_t key, uint32_t drop, unsigned most, const uint64_t *term,
                                  const uint64_t *value, size_t n, uint64_t *sum, uint64_t *count)
 {
@@ -202,7 +203,7 @@ TARGET static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *
     nd_signature_scalar.lexicons(lexicons, term + whole, value + whole, n - whole, sum, count);
 }
 
-/* Where the same value wins window after window, four at a time are none. */
+/* Windows in which the value before wins again are passed over four at a time. */
 TARGET static size_t changes(const uint64_t *value, size_t n, uint64_t before, uint64_t *out)
 {
     size_t count = nd_signature_scalar.changes(value, n > 0, before, out), i = 1;

@@ -152,7 +152,7 @@ TARGET static uint64_t signs(const int64_t *sum)
     return word;
 }
 
-/* What a vector reads at the distance has not been written yet. */
+/* A vector reads at the distance only what has not been written yet. */
 TARGET static void least(uint64_t *value, size_t n, size_t distance)
 {
     size_t windows = n > distance ? n - distance : 0, i = 0;
@@ -180,7 +180,7 @@ TARGET static uint64_t sum_of(__m512i v)
     return sum;
 }
 
-/* What four lexicons keep of the terms; `most` of the four exist. */
+/* Add up what four lexicons keep of the terms; `most` of the four exist. */
 TARGET static void four_lexicons(uint64_t key, uint32_t drop, unsigned most, const uint64_t *term,
                                  const uint64_t *value, size_t n, uint64_t *sum, uint64_t *count)
 {

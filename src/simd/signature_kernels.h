@@ -42,7 +42,7 @@ struct nd_signature_kernels {
      */
     void (*weighted)(const uint64_t *word, const int32_t *weight, size_t n, int64_t *sum);
 
-    /* The same of n words of one weight. */
+    /* Add up n words of one weight. */
     void (*equal)(const uint64_t *word, size_t n, int32_t weight, int64_t *sum);
 
     /* Bit b: whether sum[b] is above 0, b < ND_WEIGHTED_BITS. */
@@ -51,7 +51,8 @@ struct nd_signature_kernels {
     /* value[i] = the lesser of itself and value[i + distance] as it was, i + distance < n. */
     void (*least)(uint64_t *value, size_t n, size_t distance);
 
-    /* Those of n values that are not the one before, of the first `before`, to `out`; how many. */
+    /* Write the values that differ from the one before, which is `before` for the first, to `out`;
+     * return how many. */
     size_t (*changes)(const uint64_t *value, size_t n, uint64_t before, uint64_t *out);
 
     /* Jenkins' hash(key, 8, level 0) of each word, in place. */
@@ -66,7 +67,7 @@ struct nd_signature_kernels {
     /* One block of 16 words of each of the messages into its state (FIPS 180-4, section 6.1.2). */
     void (*sha1)(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES]);
 
-    /* The same of one message. */
+    /* Hash one block of one message. */
     void (*sha1_one)(uint32_t state[5], const uint32_t block[16]);
 
     /*

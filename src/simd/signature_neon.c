@@ -107,7 +107,7 @@ static void sha1_one(uint32_t state[5], const uint32_t block[16])
     nd_signature_scalar.sha1_one(state, block);
 }
 
-/* What a vector reads at the distance has not been written yet. */
+/* A vector reads at the distance only what has not been written yet. */
 static void least(uint64_t *value, size_t n, size_t distance)
 {
     size_t windows = n > distance ? n - distance : 0, i = 0;

@@ -89,7 +89,7 @@ VBMI2 static inline __m256i look_up_pairs(__m256i codes, const uint32_t *pairs, 
     return _mm512_cvtepi32_epi16(pair);
 }
 
-/* What 16 code points of three bytes become; *hard as above; separators are 0 with `words`. */
+/* Fold 16 code points of three bytes; *hard as above; separators are 0 with `words`. */
 VBMI2 static inline __m256i look_up_triples(__m256i codes, const struct nd_fold_tables *tables,
                                             bool words, uint64_t *hard)
 {
@@ -147,7 +147,7 @@ VBMI2 static inline __m512i fold_pairs(__m512i v, __m512i folded, uint64_t leads
     return apart(folded, leads << 1, _mm512_srli_epi16(made, 8));
 }
 
-/* The same for characters of three bytes. */
+/* Fold characters of three bytes. */
 VBMI2 static inline __m512i fold_triples(__m512i v, __m512i folded, uint64_t leads,
                                          const struct nd_fold_tables *tables, bool words,
                                          uint64_t *hard)

@@ -56,7 +56,7 @@ extern const struct nd_text_kernels nd_text_kernels_vbmi2;
 extern const struct nd_text_kernels nd_text_kernels_neon;
 #endif
 
-/* Those for the instruction set in use. */
+/* Return the kernels for the instruction set in use. */
 const struct nd_text_kernels *nd_text_kernels(void);
 
 #endif

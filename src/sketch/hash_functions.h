@@ -26,7 +26,7 @@ bool nd_rabin_is_irreducible(uint64_t polynomial);
 
 /* hash[i] becomes the first 64 bits of the SHA-1 digest of its bytes, as it is printed. */
 void nd_sha1_each(uint64_t *hash, size_t n);
-/* The same of each of `count` lists. */
+/* Hash each of `count` lists in the same way. */
 void nd_sha1_lists(const struct nd_list *list, size_t count, uint64_t *out);
 
 #endif

@@ -9,7 +9,8 @@
 
 #include "sketch/hash_functions.h"
 
-/* What a feature's 64-bit hash is made into; docs/format/signatures.md says of which bytes. */
+/* The function that hashes a feature's 64 bits again; docs/format/signatures.md says which bytes.
+ */
 struct nd_hasher {
     enum nd_hash_function function;
     struct nd_rabin rabin; /* without a table: another function */
@@ -23,13 +24,14 @@ void nd_hasher_release(struct nd_hasher *h);
 /* Each of n hashes by the function, in place. */
 void nd_hasher_run(const struct nd_hasher *h, uint64_t *hash, size_t n);
 
-/* Of each of `count` lists: not 0. */
+/* Hash each of `count` lists; no hash is 0. */
 void nd_hasher_lists(const struct nd_hasher *h, const struct nd_list *list, size_t count,
                      uint64_t *out);
 
 /*
- * Of each of `count` sets: not 0.  The token function adds up its members' mixed hashes, so that
- * their order does not matter; the other functions want them ascending (nd_hasher_wants_order).
+ * Hash each of `count` sets; no hash is 0.  The token function adds up its members' mixed hashes,
+ * so that their order does not matter; the other functions want them ascending
+ * (nd_hasher_wants_order).
  */
 void nd_hasher_sets(const struct nd_hasher *h, const struct nd_list *list, size_t count,
                     uint64_t *out);
@@ -37,7 +39,7 @@ static inline bool nd_hasher_wants_order(const struct nd_hasher *h)
 {
     return h->function != ND_HASH_TOKEN;
 }
-/* Of a set of `count` whose mixed hashes sum to this, by the token function. */
+/* Return the hash, by the token function, of a set of `count` whose mixed hashes have this sum. */
 uint64_t nd_hasher_sum(uint64_t sum, uint64_t count);
 
 #endif

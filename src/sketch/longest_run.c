@@ -40,7 +40,7 @@ size_t nd_shingles_longest_run(const uint64_t *token, size_t n_tokens, unsigned 
     return best ? best + w - 1 : 0;
 }
 
-/* What was added to the sum of the tokens is taken off again: every step of the hash can be undone. */
+/* Take off again what was added to the sum of the tokens: every step of the hash can be undone. */
 uint64_t nd_shingle_within(uint64_t shingle, size_t n_tokens)
 {
     uint64_t inverse = ND_SHINGLE_MULTIPLIER; /* by Newton's iteration, modulo 2^64 */

@@ -27,7 +27,7 @@ static struct nd_agreement compare_coordinates(const struct nd_signature *a,
     return found;
 }
 
-/* Of the `most` least values of the union: how many each has, and both. */
+/* Count how many of the `most` least values of the union each has, and both. */
 static struct nd_agreement compare_values(const struct nd_signature *a,
                                           const struct nd_signature *b, uint64_t most)
 {

@@ -109,7 +109,7 @@ static size_t count_runs(const uint64_t *sorted, size_t n, uint64_t *pair)
     return count;
 }
 
-/* The same of occurrences in any order, and pairs in that of the first ones.  False: no memory. */
+/* Count occurrences in any order; pairs have that of the first occurrences.  False: no memory. */
 static bool count_in_set(struct nd_shingle_set *set, const uint64_t *term, size_t n, uint64_t *pair)
 {
     uint32_t *count;

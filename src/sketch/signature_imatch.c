@@ -134,7 +134,7 @@ static int64_t primary_terms(struct nd_signer *s, const struct nd_features *f)
     return distinct_terms(s, n);
 }
 
-/* The same where 1 may stand for unseen. */
+/* Return the frequency of feature i, where 1 may stand for unseen. */
 static uint32_t frequency_or_one(const struct nd_signer *s, const struct nd_features *f, size_t i)
 {
     return f->df ? f->df[i] : frequency(s, f, i);
@@ -185,7 +185,7 @@ static int64_t secondary_terms(struct nd_signer *s, const struct nd_features *f,
     return (int64_t)taken;
 }
 
-/* What is known of each lexicon before its hash: 0 is the primary one, then its copies. */
+/* The sums of each lexicon before its hash: 0 is the primary one, then its copies. */
 struct tally {
     uint64_t sum[COPIES], count[COPIES]; /* of the primary lexicon's terms that it keeps */
     uint64_t more[COPIES];               /* terms of the secondary one */

@@ -44,7 +44,7 @@ static size_t count_least(const struct nd_feature *feature, size_t n, int32_t *l
 }
 
 /*
- * Where weights are of frequencies alone, most features occur once and have the least weight: those
+ * If weights are of frequencies alone, most features occur once and have the least weight: those
  * come first, and are added up as ones.
  */
 static void part_equal(const struct nd_feature *feature, size_t n, int32_t least, struct chunk *c)
@@ -152,7 +152,7 @@ static uint64_t quantised_length(uint64_t n_tokens, unsigned r)
     return step < most ? step : most;
 }
 
-/* What the r reserved bits hold: a field, or the length. */
+/* Return the value of the r reserved bits: a field, or the length. */
 static uint64_t reserved_value(const struct nd_features *features, unsigned r)
 {
     return features->has_reserved ? features->reserved >> (64 - r)

@@ -8,7 +8,7 @@
 #include "sketch/hasher.h"
 #include "sketch/shingle_set.h"
 
-/* Where document frequencies come from: a df table, or what a test puts in its place. */
+/* The source of document frequencies: a df table, or what a test puts in its place. */
 struct nd_df_source {
     uint64_t n_documents; /* 0: there is none */
     uint32_t (*count)(const void *context, uint64_t hash);
@@ -61,7 +61,7 @@ bool nd_word_array_reserve(struct nd_word_array *words, size_t n);
  */
 int64_t nd_signer_gather(struct nd_signer *s, const struct nd_features *features, bool content);
 /*
- * The same of features from … from + n - 1, by the hash function and cut to the bits that are kept,
+ * Gather features from … from + n - 1, by the hash function and cut to the bits that are kept,
  * to `hash`, which holds n + 1: so a part of them at a time stays in the first cache.
  */
 size_t nd_signer_take(const struct nd_signer *s, const struct nd_features *features, size_t from,
@@ -86,7 +86,7 @@ enum nd_status nd_sign_checksums(struct nd_signer *s, const struct nd_features *
 enum nd_status nd_sign_profile(struct nd_signer *s, const struct nd_features *features,
                                struct nd_signature *out);
 
-/* What I-Match needs of the df table. */
+/* Read what I-Match needs of the df table. */
 enum nd_status nd_imatch_prepare(struct nd_signer *s, struct nd_error *err);
 
 #endif

@@ -245,8 +245,8 @@ static inline void fold_many(struct nd_folder *f, size_t limit, bool words)
     f->mark = f->len - n;
 }
 
-/* What the loop below keeps in registers: the part of the state that changes with every character.
- */
+/* The state that the loop below keeps in registers: the part of the state that changes with every
+ * character. */
 struct cursor {
     const uint8_t *in, *mark_in;
     uint8_t *out, *mark;

@@ -20,8 +20,8 @@ enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **t
 size_t nd_ascii_end(const char *text, size_t len, size_t from);
 size_t nd_ascii_next(const char *text, size_t len, size_t from);
 
-/* The same of each code point of the normalised text, in order: the bytes of the piece that it is of
- * (text.md).  Slow, by the plain algorithm. */
+/* Find the place of each code point of the normalised text, in order: the bytes of the piece that
+ * it is of (text.md).  Slow, by the plain algorithm. */
 enum nd_status nd_code_places(const char *text, size_t len, struct nd_token **codes,
                               size_t *n_codes);
 
