@@ -7,7 +7,7 @@
  * (pkg-config neardup-files, which brings libneardup along): explain.h, input.h, plan.h,
  * run.h, run_df.h, uses.h.  Who calls nothing of these links the first alone.
  *
- * What holds of all of it: a handle says beside its struct which calls may run at once, and each
+ * Rules for all of it: a handle says beside its struct which calls may run at once, and each
  * call what it leaves behind where it fails; a call that takes parameters refuses those out of
  * range; the library has no state of its own, installs no signal handler, and its threads block all
  * signals.

@@ -25,7 +25,7 @@ extern "C" {
 /* The greatest cost of an edit. */
 #define ND_EDIT_COST_MAX 255u
 
-/* What each edit costs, 1 … ND_EDIT_COST_MAX.  Replacing never costs more than removing and
+/* The cost of each edit, 1 … ND_EDIT_COST_MAX.  Replacing never costs more than removing and
  * inserting: a higher cost is lowered to what those two cost. */
 struct nd_edit_costs {
     uint32_t insert, remove, replace;
@@ -116,7 +116,7 @@ struct nd_passage {
     size_t at_a, count_a, at_b, count_b, equal;
 };
 
-/* Of the places in a of one shingle, so many are tried. */
+/* The most places of one shingle in a that are tried. */
 #define ND_PASSAGE_PLACES_MAX 256
 
 /*
@@ -143,7 +143,7 @@ struct nd_token_list {
     size_t count;
 };
 
-/* What the documents of a cluster share. */
+/* The text that the documents of a cluster share. */
 struct nd_template {
     /* How many shingles occur in at least `least` documents. */
     uint64_t shingles;
@@ -151,7 +151,7 @@ struct nd_template {
     uint64_t least;
     /* How many of those shingles each document has. */
     uint64_t *in_model;
-    /* Of each document, of each token: whether it lies in one of those shingles. */
+    /* For each token of each document: whether it lies in one of those shingles. */
     unsigned char **is_shared;
     /* Documents. */
     size_t n;

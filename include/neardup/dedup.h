@@ -24,16 +24,16 @@ extern "C" {
 
 /* Which earlier documents are candidates. */
 enum nd_candidates_by {
-    /* Those that share a band of minima.  Where containment or the cosine decides and no bands are
-     * given: those that share enough of a sample of shingles (nd_sample_choose). */
+    /* Documents that share a band of minima.  Where containment or the cosine decides and no bands
+     * are given: those that share enough of a sample of shingles (nd_sample_choose). */
     ND_CANDIDATES_MINHASH,
-    /* Those whose simhash is within `simhash_bits`. */
+    /* Documents whose simhash is within `simhash_bits`. */
     ND_CANDIDATES_SIMHASH,
-    /* Those with the same bytes or the same tokens. */
+    /* Documents with the same bytes or the same tokens. */
     ND_CANDIDATES_IDENTITY,
     /* Every one: slow and exact. */
     ND_CANDIDATES_ALL,
-    /* Those whose signatures match by the recipe's rule. */
+    /* Documents whose signatures match by the recipe's rule. */
     ND_CANDIDATES_MATCH,
 };
 
@@ -64,7 +64,7 @@ enum nd_short {
     ND_SHORT_TOKENS,
 };
 
-/* What an engine makes. */
+/* The kind of clusters that an engine makes. */
 enum nd_cluster {
     /* Every removed document is verified against the kept one. */
     ND_CLUSTER_STAR,
@@ -85,8 +85,9 @@ struct nd_dedup_item {
     struct nd_view text;
     /* Only documents of an equal group are compared. */
     uint32_t group;
-    /* What features need beside the text (fields, markup, links), and what repair replaced in the
-     * text (text_replaced): documents are equal only where that is.  NULL: nothing. */
+    /* The parts that features need beside the text (fields, markup, links), and what repair
+     * replaced in the text (text_replaced): documents are equal only where that is.  NULL: nothing.
+     */
     const struct nd_document *document;
     /* In place of the text, for an engine that takes sketches: what a sketch file keeps of the
      * document, made by the same recipe, with its shingles unless `verify` is none.  The row and what
@@ -120,7 +121,7 @@ enum nd_verified {
     ND_VERIFIED_SKETCH,
 };
 
-/* What became of a document.  Documents are numbered 0, 1, 2 … as pushed. */
+/* The decision about a document.  Documents are numbered 0, 1, 2 … as pushed. */
 struct nd_decision {
     /* The document that stands for it; its own number: it is kept. */
     uint64_t kept;
@@ -137,7 +138,7 @@ struct nd_decision {
     unsigned distance;
     /* How many candidates were compared: exactly, but with ND_VERIFY_NONE. */
     uint32_t checks;
-    /* Of removed documents; a: this one, b: the kept one. */
+    /* The overlap of a removed document, a, with the kept one, b. */
     struct nd_overlap overlap;
     /* With ND_CANDIDATES_MATCH, of near ones: what the signatures have in common; a = b = 0: one of
      * them is rejected. */
@@ -182,14 +183,14 @@ struct nd_text_source {
  */
 struct nd_dedup;
 
-/* What an engine is told beside its recipe.  Start from nd_dedup_options_default(). */
+/* Options of an engine beside its recipe.  Start from nd_dedup_options_default(). */
 struct nd_dedup_options {
     /* 1: make pairs, whatever the recipe's kind of cluster is, by nd_dedup_push_pairs,
      * nd_dedup_push_prototypes, nd_dedup_query and nd_dedup_withdraw.  0: make clusters. */
     unsigned char makes_pairs;
     /* At most 1024; 0: one for each processor. */
     unsigned threads;
-    /* Where the threads are as many as the processors that the process may use, keep each that is
+    /* If the threads are as many as the processors that the process may use, keep each that is
      * started on one of its own.  For a program that has one engine and nothing else to do: 0. */
     unsigned char pin_threads;
     /* Memory for shingles of kept documents: 96 MB. */
@@ -241,7 +242,7 @@ struct nd_dedup_stats {
     uint64_t short_documents, empty_documents, cut_documents;
     /* How many candidates there were, and how many of them were compared. */
     uint64_t candidates, checks;
-    /* Of the texts that were pushed, and of the index in memory. */
+    /* Bytes of the texts that were pushed, and of the index in memory. */
     uint64_t bytes, index_bytes;
     /* Of recipes with signatures, of the documents that are indexed and no shorter than a shingle:
      * those that have some signature, and those of which all are rejected. */
@@ -250,9 +251,9 @@ struct nd_dedup_stats {
      * max_checks of their candidates, or as many documents as it lists, had it before; and how many
      * keys that are. */
     uint64_t crowded_documents, crowded_keys;
-    /* Of the minima (nd_bands_choose). */
+    /* Bands of the minima, and rows of a band (nd_bands_choose). */
     unsigned bands, rows;
-    /* Where candidates are found by samples of shingles, nd_sample_choose's; else 0. */
+    /* The values of nd_sample_choose if samples of shingles find candidates; else 0. */
     unsigned sample, sample_least;
 };
 ND_API void nd_dedup_get_stats(const struct nd_dedup *dedup, struct nd_dedup_stats *out);
@@ -269,7 +270,7 @@ struct nd_found_pair {
     struct nd_agreement agreement[ND_RECIPE_SIGNATURES];
     /* The documents are equal, which is verified whatever `verify` says. */
     unsigned char is_equal;
-    /* Of the pairs of a, this is the one whose b a would join as a star. */
+    /* Set for the one of the pairs of a whose b a would join as a star. */
     unsigned char is_nearest;
 };
 
@@ -340,7 +341,7 @@ struct nd_component_via {
 };
 
 /*
- * What became of documents first … first + n - 1, after the last push.  The overlap of a decision
+ * Decide about documents first … first + n - 1, after the last push.  The overlap of a decision
  * is that with the kept one, which may lie below the threshold; via[i] is that with the neighbour,
  * for removed documents.  ND_EINVAL: there are not so many documents.  After that, after ND_ENOMEM
  * and after what `source` returned, it can be called again.

@@ -108,9 +108,9 @@ struct nd_df_builder_params {
     uint64_t memory_bytes;
     /* The folder of that file; NULL: /tmp. */
     const char *tmp;
-    /* What is counted; NULL: not known. */
+    /* The features that are counted; NULL: not known. */
     const struct nd_feature_params *features;
-    /* Where it is not NULL, what this table counts is counted instead. */
+    /* A table whose features are counted instead; NULL: none. */
     const struct nd_df *like;
     unsigned char keep_texts;
 };
@@ -142,8 +142,8 @@ ND_API enum nd_status nd_df_builder_add_table(struct nd_df_builder *b, const str
 ND_API enum nd_status nd_df_builder_write(struct nd_df_builder *const *builder, size_t n,
                                           const char *path, struct nd_error *err);
 
-/* The same to an open file, which is empty and seekable: it is flushed, neither synced nor closed.
- */
+/* Write the table to an open file, which is empty and seekable: it is flushed, neither synced nor
+ * closed. */
 ND_API enum nd_status nd_df_builder_write_stream(struct nd_df_builder *const *builder, size_t n,
                                                  FILE *stream, struct nd_error *err);
 

@@ -24,8 +24,8 @@ extern "C" {
 #endif
 
 /*
- * What functions that can fail return: 0 on success, a negative value on failure.  A function that
- * fails has not written to its outputs and leaves nothing to free, unless its comment says
+ * The result of functions that can fail: 0 on success, a negative value on failure.  A function
+ * that fails has not written to its outputs and leaves nothing to free, unless its comment says
  * otherwise.
  */
 enum nd_status {

@@ -39,7 +39,8 @@ struct nd_compare_params {
     /* A set of enum nd_compare_parts. */
     unsigned parts;
     struct nd_edit_costs costs;
-    /* Of the edit distance.  0: as far as about two seconds allow; or ND_EDIT_NO_LIMIT. */
+    /* The limit of the edit distance.  0: as far as about two seconds allow; or ND_EDIT_NO_LIMIT.
+     */
     uint64_t limit;
     struct nd_passage_params passages;
 };
@@ -61,7 +62,7 @@ struct nd_weight {
 
 /* Two documents beside each other.  What belongs to parts that were not asked for is zero. */
 struct nd_comparison {
-    /* Those that were asked for. */
+    /* The parts that were asked for. */
     unsigned parts;
     struct nd_document_name name[2];
     /* Their texts, in UTF-8, and the tokens in them: hash, and place in bytes. */
@@ -115,12 +116,12 @@ ND_API enum nd_status nd_comparison_json(const struct nd_comparison *c, char **t
 struct nd_explanation {
     struct nd_document_name name[2];
     uint64_t bytes[2], tokens[2];
-    /* Of their shingles. */
+    /* The overlap of their shingles. */
     struct nd_overlap overlap;
     /* The Hamming distance of the simhashes, and how many of ND_MINHASH_COUNT minima are equal. */
     unsigned distance;
     unsigned equal_minima;
-    /* What the recipe's signatures have in common; a = b = 0 where one of them is rejected. */
+    /* The agreement of the recipe's signatures; a = b = 0 where one of them is rejected. */
     struct {
         char name[ND_RECIPE_NAME_MAX + 1];
         struct nd_agreement agreement;
@@ -174,7 +175,7 @@ ND_API enum nd_status nd_explained_row_json(const struct nd_explained_row *row, 
 /* A feature in readable form (Seshasai 2009, Figures 3-1 and 3-3). */
 struct nd_explained_feature {
     char *text;
-    /* What the signature is made of: the hash by its own function and seed. */
+    /* The value that the signature is made of: the hash by its own function and seed. */
     uint64_t hash;
     /* By the recipe, in the unit of its tf and idf; and the same without position, clipping and
      * thresholds. */

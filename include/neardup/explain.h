@@ -85,13 +85,13 @@ ND_API enum nd_status nd_run_explain_rows(const struct nd_run_options *options,
 /* How many hashes fall into each of some equal parts of their space (Seshasai 2009, Figure 3-2,
  * with 256). */
 struct nd_hash_histogram {
-    /* Of the signature, as above. */
+    /* The name of the signature, as above. */
     char name[ND_RECIPE_NAME_MAX + 1];
     /* 2 … ND_HISTOGRAM_BUCKETS_MAX. */
     unsigned buckets;
     /* The features of all documents, in all and in each part. */
     uint64_t features, all[ND_HISTOGRAM_BUCKETS_MAX];
-    /* The same of distinct hashes. */
+    /* The distinct hashes, in all and in each part. */
     uint64_t distinct, bucket[ND_HISTOGRAM_BUCKETS_MAX];
     /* There were more distinct hashes than could be remembered. */
     int is_lower_bound;

@@ -25,7 +25,7 @@ extern "C" {
 #define ND_FEATURE_LIST_MAX 255
 #define ND_FEATURE_PATH_MAX 1023
 
-/* What one feature is. */
+/* The unit of a feature. */
 enum nd_feature_unit {
     /* One term. */
     ND_FEATURE_TERMS,
@@ -63,13 +63,13 @@ enum nd_feature_select {
     ND_SELECT_KTH,
     /* The select_count-th of each sentence. */
     ND_SELECT_SENTENCE,
-    /* Those that begin with one of the anchor words (Seshasai 2009, §2.5.1: sif). */
+    /* Features that begin with one of the anchor words (Seshasai 2009, §2.5.1: sif). */
     ND_SELECT_ANCHORED,
-    /* Those that stand in no more than select_count documents of the df table. */
+    /* Features that stand in no more than select_count documents of the df table. */
     ND_SELECT_UNCOMMON,
 };
 
-/* What is stripped from the text. */
+/* The part of the text that is stripped. */
 enum nd_strip {
     /* Nothing. */
     ND_STRIP_NONE,
@@ -79,12 +79,12 @@ enum nd_strip {
     ND_STRIP_DATES,
 };
 
-/* What text, fields and links become as features.  Start from nd_feature_params_default(). */
+/* How text, fields and links become features.  Start from nd_feature_params_default(). */
 struct nd_feature_params {
     enum nd_feature_unit unit;
     /* Terms or code points of a feature, 1 … 32. */
     unsigned width;
-    /* Of spots: from one term to the next, 1 … 32. */
+    /* The distance in spots from one term to the next, 1 … 32. */
     unsigned distance;
     enum nd_feature_count count;
     enum nd_feature_select select;
@@ -155,7 +155,7 @@ ND_API enum nd_status nd_feature_field_names(const struct nd_feature_params *fea
                                              char names[ND_FEATURE_NAMES_MAX], size_t *n,
                                              struct nd_error *err);
 
-/* What a feature that occurs n times counts. */
+/* The weight of a feature that occurs n times. */
 enum nd_tf {
     /* n */
     ND_TF_COUNT,
@@ -165,7 +165,7 @@ enum nd_tf {
     ND_TF_BINARY,
 };
 
-/* What a feature in n of N documents counts. */
+/* The weight of a feature in n of N documents. */
 enum nd_idf {
     /* 1 */
     ND_IDF_NONE,
@@ -177,7 +177,7 @@ enum nd_idf {
     ND_IDF_NIDF,
 };
 
-/* What word i of a text of L words counts. */
+/* The weight of word i of a text of L words. */
 enum nd_position {
     /* 1 */
     ND_POSITION_NONE,
@@ -193,7 +193,7 @@ enum nd_position {
     ND_POSITION_TABLE,
 };
 
-/* What the markup of a word does to its weight. */
+/* The effect of a word's markup on its weight. */
 enum nd_markup_rule { ND_MARKUP_IGNORE, ND_MARKUP_MULTIPLY, ND_MARKUP_ADD };
 
 /*
@@ -292,15 +292,15 @@ ND_API enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_doc
                                       struct nd_features *out);
 
 /*
- * The same for a signer: where every feature weighs ND_WEIGHT_ONE and none comes from a field, only
- * their hashes are made: out->hash has them, and out->items is NULL.  It returns what
+ * Make the features for a signer: where every feature weighs ND_WEIGHT_ONE and none comes from a
+ * field, only their hashes are made: out->hash has them, and out->items is NULL.  It returns what
  * nd_featurer_run does.
  */
 ND_API enum nd_status nd_featurer_run_hashes(struct nd_featurer *f,
                                              const struct nd_document *document,
                                              struct nd_features *out);
 
-/* Where a feature stands in document->text: from the first byte of its first token to the last byte
+/* The place of a feature in document->text: from the first byte of its first token to the last byte
  * of its last one. */
 struct nd_feature_place {
     uint64_t hash;

@@ -55,9 +55,10 @@ static inline size_t nd_hamming_words(unsigned bits)
 enum nd_hamming_family {
     /* Compare with all. */
     ND_HAMMING_SCAN,
-    /* Keys are choices of blocks of bits; what they leave out is divided again (Manku 2007, §3.1). */
+    /* Keys are choices of blocks of bits; what they leave out is divided again (Manku 2007, §3.1).
+     */
     ND_HAMMING_BLOCKS,
-    /* The same with covering designs at each step: fewer tables for keys as long. */
+    /* Blocks with covering designs at each step: fewer tables for keys as long. */
     ND_HAMMING_COVERING,
     /* f = 64, k <= 3.  One half of 32 bits has at most one wrong bit.  Its low 31 bits fall into
      * the buckets of the perfect Hamming code, of which a ball meets 16. */
@@ -79,7 +80,7 @@ ND_API const char *nd_hamming_family_name(enum nd_hamming_family family);
 /* Whether the number of tables or the length of keys can be chosen (nd_hamming_design). */
 ND_API int nd_hamming_family_has_sizes(enum nd_hamming_family family);
 
-/* What is to be searched. */
+/* The problem of a search. */
 struct nd_hamming_problem {
     /* f, the bits of a fingerprint: 32 … 512. */
     unsigned bits;
@@ -89,7 +90,7 @@ struct nd_hamming_problem {
     uint64_t count;
 };
 
-/* What predictions rest on, in nanoseconds on one core.  Every figure is above 0. */
+/* The times that predictions rest on, in nanoseconds on one core.  Every figure is above 0. */
 #define ND_HAMMING_SIZES 4
 struct nd_hamming_machine {
     /* A random cache line of a table of 2^20, 2^24, 2^27 and 2^29 bytes, with many under way. */
@@ -102,7 +103,7 @@ struct nd_hamming_machine {
      * two halves. */
     double table_ns;
     double bucket_ns;
-    /* The same of adding one fingerprint: to one table of keys; to one of two halves or one table
+    /* The time to add one fingerprint: to one table of keys; to one of two halves or one table
      * of windows. */
     double table_add_ns;
     double half_add_ns;
@@ -141,7 +142,7 @@ struct nd_hamming_plan {
     unsigned key_bits_max;
     /* Fingerprints for each slot in the first line of a bucket; 0: there are no buckets. */
     double fill;
-    /* Of a query, expected for uniform fingerprints: fingerprints that it meets in all tables, and
+    /* Expected for a query of uniform fingerprints: fingerprints that it meets in all tables, and
      * cache lines at random places that it reads. */
     double candidates;
     double lines;
@@ -274,7 +275,7 @@ ND_API enum nd_status nd_hamming_query(const struct nd_hamming *index, const uin
                                        size_t n, unsigned distance, struct nd_hamming_matches *out,
                                        struct nd_error *err);
 
-/* The same, but only count: count[i] answers for query i. */
+/* Only count the matches: count[i] answers for query i. */
 ND_API enum nd_status nd_hamming_query_count(const struct nd_hamming *index,
                                              const uint64_t *queries, size_t n, unsigned distance,
                                              uint64_t *count, struct nd_error *err);

@@ -19,11 +19,11 @@ extern "C" {
 
 /*
  * An index file holds the tables of a design, sorted and compressed (docs/format/hamming.md).  For
- * fingerprints of f <= 64 bits a table takes about f - log2(N) + 2 bits each.  Wider ones are stored
- * once, and a table takes 66 bits each for the 64 leading bits and the number behind them.  An id
- * takes 32 bits if it is a number, and its length and 1.5 bytes if it is a text.
+ * fingerprints of f <= 64 bits a table takes about f - log2(N) + 2 bits each.  Wider ones are
+ * stored once, and a table takes 66 bits each for the 64 leading bits and the number behind them.
+ * An id takes 32 bits if it is a number, and its length and 1.5 bytes if it is a text.
  *
- * What is added becomes a segment behind the others, with tables of its own.  It is merged with the
+ * Added entries become a segment behind the others, with tables of its own.  It is merged with the
  * segments before it that hold at most twice as many entries.  So each holds more than twice what
  * the next one does, and there are at most log2(N).
  *
@@ -32,10 +32,10 @@ extern "C" {
  * be.  On file systems without unnamed files it may leave a file named .neardup- and 20 characters,
  * which the next writer removes.
  *
- * Caveats.  An open file is mapped, and must not shrink until it is closed: reading what was cut off
- * raises SIGBUS, which kills a process without a handler for it, and the library installs none.  Its
- * own writers never cut off what a reader may look at.  On file systems without flock (some network
- * ones) there is no lock.
+ * Caveats.  An open file is mapped, and must not shrink until it is closed: reading what was cut
+ * off raises SIGBUS, which kills a process without a handler for it, and the library installs none.
+ * Its own writers never cut off what a reader may look at.  On file systems without flock (some
+ * network ones) there is no lock.
  *
  * Threads: an open file does not change, so any number of threads may call everything but _close,
  * and so may the child of a fork.  Writers are functions of a path: of several at once, in one
@@ -65,8 +65,9 @@ ND_API const char *nd_hamming_file_layout_name(enum nd_hamming_file_layout layou
 ND_API const char *nd_hamming_codec_name(enum nd_hamming_codec codec);
 
 /*
- * What goes into a file.  The id of fingerprint i is texts[i] where there is one, else ids[i], else
- * its number in the order in which the file was filled, from 0; from 2^32 on that is a text.
+ * The entries that go into a file.  The id of fingerprint i is texts[i] where there is one, else
+ * ids[i], else its number in the order in which the file was filled, from 0; from 2^32 on that is a
+ * text.
  */
 struct nd_hamming_entries {
     const uint64_t *fingerprints;
@@ -90,7 +91,7 @@ struct nd_hamming_recipe {
 };
 #define ND_HAMMING_RECIPE_MAX (1u << 20)
 
-/* What an index is to be.  Members that are 0 are left to the library. */
+/* The shape of an index that is made.  Members that are 0 are left to the library. */
 struct nd_hamming_shape {
     unsigned bits;
     unsigned distance;
@@ -101,10 +102,10 @@ struct nd_hamming_shape {
     enum nd_hamming_codec codec;
     /* The fewest tables whose keys have at least so many bits. */
     unsigned key_bits;
-    /* Of the layout compact ND_HAMMING_BLOCKS or _COVERING, which is also 0; of the layout fast
+    /* For the layout compact ND_HAMMING_BLOCKS or _COVERING, which is also 0; for the layout fast
      * ND_HAMMING_WINDOWS, _HALVES, or 0: the faster of the two. */
     enum nd_hamming_family family;
-    /* Of the file: no more tables are made than fit. */
+    /* The most bytes of the file: no more tables are made than fit. */
     uint64_t max_bytes;
     /* Read by _build; NULL: of no recipe. */
     const struct nd_hamming_recipe *recipe;
@@ -249,7 +250,7 @@ ND_API uint64_t nd_hamming_file_distinct(const struct nd_hamming_file *file);
 /* The bytes of the file. */
 ND_API uint64_t nd_hamming_file_bytes(const struct nd_hamming_file *file);
 
-/* What the bytes of a file are for. */
+/* The bytes of a file by their use. */
 struct nd_hamming_file_sizes {
     unsigned segments;
     /* 0: there are no entries. */
@@ -287,7 +288,7 @@ struct nd_hamming_file_matches {
     struct nd_hamming_file_match *items;
     size_t count, capacity;
 };
-/* The same query for the numbers of entries, whatever their ids are and however many there are.
+/* Query for the numbers of entries, whatever their ids are and however many there are.
  * Matches are appended, in no particular order.  Statuses as of nd_hamming_query. */
 ND_API enum nd_status nd_hamming_file_find(const struct nd_hamming_file *file,
                                            const uint64_t *queries, size_t n, unsigned distance,

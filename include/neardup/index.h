@@ -117,7 +117,7 @@ ND_API struct nd_index *nd_index_open_unchecked(const char *path, void *note, si
                                                 struct nd_error *err);
 
 /*
- * Of an index that was opened unchecked, compare up to `chunks` more chunks of 4 MiB with their
+ * In an index that was opened unchecked, compare up to `chunks` more chunks of 4 MiB with their
  * checksums.  *n_left (NULL allowed): how many are left; 0: all were right, or the index was not
  * opened.  One thread at a time, but beside any other function than nd_index_free.  ND_EINPUT: the
  * file is damaged, and what the index answers may be wrong; ND_EIO, ND_ENOMEM.

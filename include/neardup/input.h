@@ -62,17 +62,17 @@ ND_API const char *nd_format_word(enum nd_format format);
 /* The name that messages use, such as "JSON Lines". */
 ND_API const char *nd_format_name(enum nd_format format);
 
-/* What a record of plain text is. */
+/* The unit of plain text that is a record. */
 enum nd_unit { ND_UNIT_FILE, ND_UNIT_LINE, ND_UNIT_PARAGRAPH };
 
-/* What happens to a record without a text: it is bad, or its text is empty. */
+/* The treatment of a record without a text: it is bad, or its text is empty. */
 enum nd_missing_text { ND_MISSING_SKIP, ND_MISSING_EMPTY };
 
-/* What the text of a JSON, CSV or TSV record is. */
+/* The format of the text in a JSON, CSV or TSV record. */
 enum nd_text_format { ND_TEXT_PLAIN, ND_TEXT_HTML };
 
 /*
- * What happens to files that are not text: files with the magic bytes of a binary format (Parquet,
+ * The treatment of files that are not text: files with the magic bytes of a binary format (Parquet,
  * WARC, PDF, Office files, images, fonts, executables, databases …), and files without a byte order
  * mark of UTF-16 that have a NUL within their first 8 KiB.
  */
@@ -182,12 +182,12 @@ struct nd_input_file {
     enum nd_read_state state;
     /* 1: it was found below a directory; 0: it was given. */
     int is_found;
-    /* What a file rewritten from its records would lack, mostly an archive: "files that are not
-     * read".  NULL: nothing. */
+    /* The part that a file rewritten from its records would lack, mostly an archive: "files that
+     * are not read".  NULL: nothing. */
     const char *lacks_rewritten;
 };
 
-/* Where a record is from: a file, standard input, or a file in an archive. */
+/* The source of a record: a file, standard input, or a file in an archive. */
 struct nd_source {
     /* As given; below a directory, joined to it; "-": standard input. */
     const char *path;
@@ -231,7 +231,7 @@ struct nd_record {
     uint64_t line;
     /* The number of its source. */
     uint32_t source;
-    /* Where a sample is read (nd_run_plan): which of its blocks the record is from.  Otherwise 0. */
+    /* If a sample is read (nd_run_plan): the block of it that the record is from.  Otherwise 0. */
     uint32_t block;
     /* 0; of a record that was too long for a run with little memory, its length: `bytes` is empty. */
     uint64_t skipped_bytes;

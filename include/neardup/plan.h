@@ -52,7 +52,7 @@ struct nd_plan_memory {
     double processor_seconds, seconds;
 };
 
-/* What is predicted of a run with these options. */
+/* The prediction for a run with these options. */
 struct nd_plan {
     struct nd_forecast figure[ND_FIGURES];
     /* The sample: stored bytes of it and of all files, its documents, what was read to choose it, and
@@ -62,7 +62,7 @@ struct nd_plan {
     uint64_t beginnings, beginning_bytes;
     /* All was read. */
     int is_whole;
-    /* What the sample itself took: processor time and time. */
+    /* The cost of the sample itself: processor time and time. */
     double processor_seconds, seconds;
     /* Shares of the predicted processor time: reading, sketching (parsing included), deciding; all 0
      * where a run goes through the documents several times.  Writing is not predicted. */

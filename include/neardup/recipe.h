@@ -119,7 +119,7 @@ ND_API enum nd_status nd_recipe_difference(const struct nd_recipe *a, const stru
 ND_API const char *nd_recipe_name(size_t i);
 /* Its text, with comments; *len (NULL allowed) its bytes.  NULL: there is none of this name. */
 ND_API const char *nd_recipe_text(const char *name, size_t *len);
-/* What it is, in one line; empty: there is none of this name. */
+/* Return what the recipe is, in one line; empty: there is none of this name. */
 ND_API struct nd_view nd_recipe_about(const char *name);
 /* The shipped recipe that was most likely meant.  NULL: none is near. */
 ND_API const char *nd_recipe_nearest(const char *name);
@@ -151,7 +151,7 @@ ND_API int nd_recipe_needs_template(const struct nd_recipe *recipe, size_t i);
  */
 ND_API enum nd_status nd_recipe_use_df(struct nd_recipe *recipe, size_t i,
                                        const struct nd_df *table, struct nd_error *err);
-/* The same with the table for template text, and the key template_df_version. */
+/* Use the table for template text, with the key template_df_version. */
 ND_API enum nd_status nd_recipe_use_template(struct nd_recipe *recipe, size_t i,
                                              const struct nd_df *table, struct nd_error *err);
 

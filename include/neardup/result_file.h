@@ -43,8 +43,8 @@ ND_API enum nd_status nd_result_file_open(struct nd_result_file **file, const ch
 ND_API enum nd_status nd_result_file_check(const char *name, const char *const *reads,
                                            size_t n_reads, struct nd_error *err);
 
-/* Where to write.  The stream is borrowed, and must not be closed.  It can be sought in, unless the
- * file is written in place. */
+/* Return the stream to write to.  The stream is borrowed, and must not be closed.  It can be sought
+ * in, unless the file is written in place. */
 ND_API FILE *nd_result_file_stream(struct nd_result_file *file);
 
 /* All has been written: give the file its name.  Frees the handle, whatever the result.  ND_EIO,

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /*
- * What a run over files can be told, other than its recipe.  A caller sets it by the names of the
+ * The options of a run over files, other than its recipe.  A caller sets it by the names of the
  * options of `neardup dedup`, with the same values.
  *
  * Input (nd_input_options in input.h says more):
@@ -140,9 +140,9 @@ ND_API const struct nd_input_options *nd_run_options_input(const struct nd_run_o
 /* How far a run is. */
 struct nd_run_progress {
     uint64_t documents;
-    /* Of the stored input; bytes_total 0: not known. */
+    /* Bytes of the stored input; bytes_total 0: not known. */
     uint64_t bytes_done, bytes_total;
-    /* Of the records that these bytes of the input held. */
+    /* Bytes of the records that these bytes of the input held. */
     uint64_t bytes_unpacked;
     /* From 1; each pass goes over all documents. */
     unsigned pass, passes;
@@ -151,7 +151,7 @@ struct nd_run_progress {
     double seconds;
 };
 
-/* What a run that replaces inputs takes out of them. */
+/* The records that a run which replaces inputs takes out of them. */
 struct nd_run_replaced {
     /* Path of the first one, possibly cut. */
     char first[256];
@@ -223,7 +223,8 @@ struct nd_run_turns {
     double processor, read, decide, shared, note, write;
 };
 
-/* What nd_run_plan (plan.h) predicts of a run, and what a run then measures of itself. */
+/* The figures that nd_run_plan (plan.h) predicts of a run, and what a run then measures of itself.
+ */
 enum nd_figure {
     ND_FIGURE_DOCUMENTS,
     /* Bytes of the records, uncompressed. */
@@ -251,7 +252,7 @@ struct nd_forecast {
     double value, low, high;
 };
 
-/* What a run did. */
+/* The summary of a run. */
 struct nd_run_summary {
     uint64_t documents, kept, removed, identical_bytes, identical_tokens, near;
     /* Kept documents that stand for at least one other. */
@@ -277,13 +278,13 @@ struct nd_run_summary {
     uint64_t checks;
     /* index_bytes: reserved, used or not. */
     uint64_t candidates, index_bytes, spool_bytes, peak_bytes;
-    /* Where `memory` is bounded: the bound, bytes written to files in `tmp` for it, and in how many
+    /* If `memory` is bounded: the bound, bytes written to files in `tmp` for it, and in how many
      * parts the documents were decided, one after the other; else 0. */
     uint64_t memory_bytes, spilled_bytes, loads;
     /* As in struct nd_dedup_stats. */
     uint64_t crowded_documents, crowded_keys;
     double seconds;
-    /* Of processors, of the whole process since the run began. */
+    /* Processor time of the whole process since the run began. */
     double processor_seconds;
     /* 0: the run was not in one pass. */
     struct nd_run_turns turns;
@@ -340,7 +341,7 @@ struct nd_run_summary {
 /* The name that files use, such as "peak_bytes". */
 ND_API const char *nd_figure_name(enum nd_figure figure);
 
-/* What the run measured of it. */
+/* Return what the run measured of a figure. */
 ND_API double nd_run_figure(const struct nd_run_summary *s, enum nd_figure figure);
 
 /* The chance that a pair becomes a candidate, if its s->curve_of is x; 0 where neither bands nor

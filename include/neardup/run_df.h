@@ -21,7 +21,7 @@ extern "C" {
 struct nd_run_df_options {
     /* Which features, as nd_recipe_df_features takes them. */
     const char *features;
-    /* Of all threads; 0: 256 MB. */
+    /* Memory of all threads; 0: 256 MB. */
     uint64_t memory_bytes;
     /* The table holds the texts of the features too. */
     unsigned char keep_texts;
@@ -40,7 +40,7 @@ ND_API enum nd_status nd_run_df_build(const struct nd_run_options *options,
                                       const struct nd_run_events *events,
                                       struct nd_run_summary *summary, struct nd_error *err);
 
-/* What to find, and what was found. */
+/* The goal of a calibration, and what it found. */
 struct nd_run_df_calibration {
     /* In: which features, as nd_recipe_df_features takes them. */
     const char *features;

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* What a signature is made of the features. */
+/* The kind of signature that is made of the features. */
 enum nd_signature_kind {
     /* f bits (Charikar 2002; Manku 2007, §2) */
     ND_SIGNATURE_SIMHASH,
@@ -64,14 +64,14 @@ enum nd_signature_form {
 enum nd_hash_function { ND_HASH_TOKEN, ND_HASH_LOOKUP8, ND_HASH_RABIN, ND_HASH_SHA1 };
 
 #define ND_SIGNATURE_MINIMA_MAX 1024
-/* Of super-shingles and checksums; of mega-shingles ND_SIGNATURE_MEGA_MAX. */
+/* The most super-shingles and checksums; ND_SIGNATURE_MEGA_MAX is that of mega-shingles. */
 #define ND_SIGNATURE_GROUPS_MAX 1024
 #define ND_SIGNATURE_MEGA_MAX 32
 #define ND_SIGNATURE_LEXICONS_MAX 256
 #define ND_SIGNATURE_RESERVED_MAX 16
 
 /*
- * What a recipe asks of a signature.  Start from nd_signature_params_default().  Each kind reads
+ * The parameters of a signature.  Start from nd_signature_params_default().  Each kind reads
  * the parameters that name it, and all kinds read `hash` and `seed`.  Fractions are rounded to a
  * millionth.
  */
@@ -178,12 +178,12 @@ ND_API size_t nd_signature_words(const struct nd_signature_params *params);
 ND_API void nd_signature_mask(const struct nd_signature_params *params, uint64_t *mask);
 
 /*
- * What two signatures of one kind have in common.  Of bottom-k only the k smallest values of the
+ * The agreement of two signatures of one kind.  Of bottom-k only the k smallest values of the
  * union are counted.  They are a uniform sample of it, so shared / (a + b - shared) estimates the
  * resemblance, and shared / a the containment of the first, without bias.
  */
 struct nd_agreement {
-    /* Of each: bits that count, coordinates that are not ND_COORDINATE_NONE, or values. */
+    /* The size of each: bits that count, coordinates that are not ND_COORDINATE_NONE, or values. */
     uint64_t a, b;
     /* Bits that agree, coordinates that are equal, or values in both; 0 where one is rejected. */
     uint64_t shared;

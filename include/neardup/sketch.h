@@ -23,7 +23,7 @@ extern "C" {
 /* The greatest number of tokens of a shingle. */
 #define ND_SHINGLE_MAX 32
 
-/* What a shingle is made of. */
+/* The unit of a shingle. */
 enum nd_shingle_unit {
     /* w consecutive tokens */
     ND_SHINGLE_WORDS,

@@ -32,7 +32,7 @@ extern "C" {
 /* In place of the name of a field: the length of the text (nd_text_length), in decimal digits. */
 #define ND_SKETCH_LENGTH_FIELD ""
 
-/* Where a row is in its file (nd_sketch_file_read_row). */
+/* The place of a row in its file (nd_sketch_file_read_row). */
 struct nd_sketch_row_place {
     /* Offsets in the file; shingles 0: it has none. */
     uint64_t row, shingles;
@@ -70,7 +70,7 @@ struct nd_sketch_row {
     unsigned n_fields;
     /* Ascending, n_shingles of them; NULL: they were not kept, or not read. */
     const uint64_t *shingles;
-    /* Of a row that was read from a file. */
+    /* The place of a row that was read from a file. */
     struct nd_sketch_row_place place;
 };
 
@@ -130,7 +130,7 @@ struct nd_sketch_file_info {
     uint64_t generation;
     uint64_t documents;
     uint32_t blocks, sources;
-    /* Those of the recipe, in its order. */
+    /* The signatures of the recipe, in its order. */
     unsigned n_signatures;
     struct nd_sketch_signature signature[ND_RECIPE_SIGNATURES];
     struct nd_sketch_kept keeps;
@@ -151,7 +151,7 @@ struct nd_sketch_file;
 
 /* NULL: ND_EIO; ND_EINPUT: it is no sketch file, is damaged, or has another version; ND_ENOMEM. */
 ND_API struct nd_sketch_file *nd_sketch_file_open(const char *path, struct nd_error *err);
-/* The same of a descriptor of a file, which becomes the sketch file's, also on failure; `path` is
+/* Open a sketch file by a descriptor, which becomes the sketch file's, also on failure; `path` is
  * what messages call it. */
 ND_API struct nd_sketch_file *nd_sketch_file_open_descriptor(const char *path, int descriptor,
                                                              struct nd_error *err);
@@ -173,7 +173,7 @@ enum nd_sketch_file_parts {
 struct nd_sketch_block {
     struct nd_sketch_row *rows;
     size_t n;
-    /* Where among all documents the first row is. */
+    /* The number of the first row among all documents. */
     uint64_t first;
     struct nd_sketch_block_memory *memory;
 };

@@ -34,7 +34,7 @@ enum nd_id_kind {
 };
 
 /*
- * What a document is called: the record's id, or its place where it has none, and its place.  The
+ * The name of a document: the record's id, or its place where it has none, and its place.  The
  * bytes as they are, with a zero behind them: who shows them escapes what could steer a terminal.
  */
 struct nd_document_name {
@@ -93,10 +93,10 @@ struct nd_document {
     /* In the order of their opening tags; fewer than 2^32 - 1. */
     const struct nd_element *elements;
     size_t n_elements;
-    /* What was replaced in the text to make it valid UTF-8 (nd_utf8_replaced); 0: nothing.  If the
-     * text of a page contains U+FFFD, this covers all of the page. */
+    /* A hash of what was replaced in the text to make it valid UTF-8 (nd_utf8_replaced); 0:
+     * nothing.  If the text of a page contains U+FFFD, this covers all of the page. */
     uint64_t text_replaced;
-    /* The same for the value of each field.  NULL: nothing was replaced in any. */
+    /* The hash for the value of each field.  NULL: nothing was replaced in any. */
     const uint64_t *fields_replaced;
 };
 

@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* What a run read and found. */
+/* Counts of what a run read and found. */
 struct nd_use_summary {
     uint64_t documents, bad_records, failed_inputs;
     /* Bad records, except those that the option max-bad allows. */
@@ -133,8 +133,8 @@ struct nd_sketch_merge {
 ND_API enum nd_status nd_run_sketch_merge(const struct nd_sketch_merge *params, uint64_t *documents,
                                           struct nd_error *err);
 
-/* Where nd_run_fingerprints delivers its results; called from the thread that runs.  A status other
- * than ND_OK ends the run, which returns it with the error. */
+/* The receiver of the results of nd_run_fingerprints; called from the thread that runs.  A status
+ * other than ND_OK ends the run, which returns it with the error. */
 struct nd_run_fingerprints {
     void *context;
     /* Called once, before all others: what fingerprints they are, and the canonical text and
@@ -185,7 +185,7 @@ struct nd_filter_params {
     const char *const *prototypes;
     size_t n_prototypes;
     enum nd_filter_output output;
-    /* Where the text of a prototype is, and its id.  NULL: where the options say. */
+    /* The fields of a prototype's text and its id.  NULL: those of the options. */
     const char *const *text_fields;
     size_t n_text_fields;
     const char *id_field;
@@ -197,16 +197,16 @@ struct nd_filter_params {
 /*
  * Compare each document of the inputs with the documents of `prototypes`, by the recipe's
  * candidates and what it verifies, and with no other document of its own stream (Kolcz 2004, §5.2).
- * Of several matching prototypes the one with the greatest resemblance is named; ties go to the
+ * Among several matching prototypes, the one with the greatest resemblance is named; ties go to the
  * first.  (Where nothing is verified: the one that has most in common in the first signature, or
  * else the lowest Hamming distance.)  Prototypes stay in memory; the stream does not.  Where the
  * format asked for is that of a message, prototypes are read as mbox, which a single message is
- * too.  The options never, manifest and summary count as well, and output-dir, which gets matches or
- * messages as dedup's survivors.  In the manifest a document that matches is a removed one, and its
- * prototype the kept one.  In the summary, where filters is 1, `removed` are the documents that match,
- * and `kept` the others.  ND_EINPUT: a file of prototypes failed; two messages that are files go to one
- * output; mail and other documents are annotated in one run.  ND_EINVAL: copy-to, link-to or annotate
- * is set; group_field with prototypes that are sketch files.
+ * too.  The options never, manifest and summary count as well, and output-dir, which gets matches
+ * or messages as dedup's survivors.  In the manifest a document that matches is a removed one, and
+ * its prototype the kept one.  In the summary, where filters is 1, `removed` are the documents that
+ * match, and `kept` the others.  ND_EINPUT: a file of prototypes failed; two messages that are
+ * files go to one output; mail and other documents are annotated in one run.  ND_EINVAL: copy-to,
+ * link-to or annotate is set; group_field with prototypes that are sketch files.
  */
 ND_API enum nd_status nd_run_filter(const struct nd_run_options *options,
                                     const struct nd_filter_params *params,

@@ -53,9 +53,9 @@ struct nd_visit_params {
 };
 ND_API struct nd_visit_params nd_visit_params_default(void);
 
-/* What is known of a document after its visits: 64 bytes to keep.  Starts from zeroes. */
+/* The state of a document after its visits: 64 bytes to keep.  Starts from zeroes. */
 struct nd_visits {
-    /* Of the last visit. */
+    /* The simhash of the last visit. */
     uint64_t simhash;
     /* All visits, and those whose distance is above 0. */
     uint64_t visits, changes;
@@ -78,15 +78,16 @@ ND_API void nd_visits_add(const struct nd_visit_params *params, struct nd_visits
                           uint64_t simhash);
 
 /*
- * The same by another measure than the simhash, which is then 0: another visit, which found
+ * Note a visit by another measure than the simhash, which is then 0: another visit, which found
  * something at this distance from the visit before; 0: the same.  For the first visit `distance` is
  * the priority: as far as anything can be from nothing.
  */
 ND_API void nd_visits_add_distance(const struct nd_visit_params *params, struct nd_visits *visits,
                                    uint32_t distance);
 
-/* The same, where it is known how many seconds went by since the visit before; the others take it
- * that the document was visited when it was to be.  Of the first visit they do not count. */
+/* Note a visit for which it is known how many seconds went by since the visit before; the others
+ * take it that the document was visited when it was to be.  Of the first visit they do not count.
+ */
 ND_API void nd_visits_add_after(const struct nd_visit_params *params, struct nd_visits *visits,
                                 uint32_t distance, uint64_t seconds);
 
