@@ -152,7 +152,7 @@ static enum nd_status sign_both(const struct nd_method *method,
     for (; status == ND_OK && e->n_signatures < method->n_signatures; e->n_signatures++) {
         const struct nd_recipe_signature *s = &method->signature[e->n_signatures];
         struct nd_document_signer *signer[2] = {NULL, NULL};
-        struct nd_signature x[2];
+        struct nd_signature x[2] = {0};
 
         for (unsigned i = 0; status == ND_OK && i < 2; i++) {
             signer[i] = nd_document_signer_of(s, err);

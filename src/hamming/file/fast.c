@@ -88,6 +88,7 @@ struct expansion {
 static void report(struct nd_hamming_sink *sink, const struct expansion *e, const struct found *f)
 {
     const struct nd_hamming_segment *s = e->segment;
+    const uint32_t *id = e->search->entries ? NULL : s->id;
     uint64_t at = f->own.number, end = at + 1;
 
     if (f->own.is_list)
@@ -98,8 +99,7 @@ static void report(struct nd_hamming_sink *sink, const struct expansion *e, cons
         return;
     }
     for (; at < end && !sink->out_of_memory; at++)
-        nd_hamming_sink_id(sink, f->query,
-                           e->search->entries ? e->search->base + (uint32_t)at : s->id[at],
+        nd_hamming_sink_id(sink, f->query, id ? id[at] : e->search->base + (uint32_t)at,
                            f->distance);
 }
 

@@ -92,7 +92,7 @@ static bool count_chained(struct filling *f)
 /* Chain what is late to its bucket, lines that follow one another. */
 static void fill_chained(struct filling *f, const struct nd_numbered_value *entry)
 {
-    struct nd_hamming_line *line = NULL;
+    struct nd_hamming_line *line = f->lines->main;
     uint64_t bucket = UINT64_MAX;
     uint32_t n = 0;
 

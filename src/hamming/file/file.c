@@ -399,7 +399,7 @@ enum nd_status nd_hamming_file_entries(const struct nd_hamming_file *file, uint6
             (ids && s->id && !nd_hamming_is_sound(s, &s->id[at], some * sizeof *s->id)))
             return nd_hamming_damaged_there(err);
         for (size_t i = 0; ids && i < some; i++)
-            ids[done + i] = texts ? (uint32_t)(first + done + i) : s->id[at + i];
+            ids[done + i] = s->id && !texts ? s->id[at + i] : (uint32_t)(first + done + i);
         done += some;
     }
     return ND_OK;
