@@ -63,7 +63,7 @@ static bool is_for_documents(const struct option *o, bool uses_threads)
         return false;
     if (strcmp(o->name, "threads") == 0)
         return !uses_threads;
-    return o->commands & FOR_SKETCH || strcmp(o->name, "df") == 0;
+    return o->commands & FOR_SKETCH || strcmp(o->name, "df") == 0 || strcmp(o->name, "quiet") == 0;
 }
 
 bool check_no_documents(const struct settings *s, bool uses_threads)

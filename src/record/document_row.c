@@ -120,7 +120,7 @@ enum nd_status nd_document_rows_fields(struct nd_document_rows *rows,
                                        struct nd_sketch_row *row)
 {
     static const char zeroes[8];
-    struct nd_view value[ND_SKETCH_FIELDS_MAX];
+    struct nd_view value[ND_SKETCH_FIELDS_MAX] = {0};
     char digits[24];
     bool ok = true;
 

@@ -264,7 +264,7 @@ if run.poll() is None:
 status = run.wait()
 sys.exit(f"status {status}" if status or not seen else 0)
 END
-    for round in {1..8}; do
+    for _ in {1..8}; do
         for signal in TERM INT HUP; do
             for more in "" "--against seen.sketch --append"; do
                 rm -f m c out seen.sketch

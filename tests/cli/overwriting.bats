@@ -247,5 +247,6 @@ is_refused() {
     (cd d && "$NEARDUP" dedup 1.jsonl ../2.jsonl --output-dir . -q --force --summary ../s)
     grep -q '"replaced":{"first":"1.jsonl","inputs":1,"records":5,"gone":2}' s
     neardup dedup before -f jsonl -o new -q --summary s
-    ! grep -q '"replaced"' s
+    run grep -q '"replaced"' s
+    [ "$status" -eq 1 ]
 }

@@ -41,7 +41,7 @@ load common
     # The pipe does read what is compressed.
     small_corpus
     gzip -k small.jsonl
-    [ "$(cat small.jsonl.gz | neardup dedup --format jsonl -q | wc -l)" -eq 3 ]
+    [ "$(neardup dedup --format jsonl -q <small.jsonl.gz | wc -l)" -eq 3 ]
     # A file may have such a name.
     mkdir -p https:/example.org
     cp small.jsonl https:/example.org/a.jsonl
