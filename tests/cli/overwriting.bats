@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # overwriting.bats - what is there already: inputs, outputs of others, permissions
+# shellcheck disable=SC2030,SC2031 # run sets these in the shell of its own test
 
 load common
 
