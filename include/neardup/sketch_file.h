@@ -222,7 +222,7 @@ struct nd_sketch_writer_options {
     size_t n_fields;
     /* The documents are those of this part of an input, from 1; 0, 0: of all. */
     uint32_t part, parts;
-    /* What messages call the file; NULL: "the sketch file". */
+    /* The name of the file in messages; NULL: "the sketch file". */
     const char *name;
 };
 

@@ -93,8 +93,8 @@ struct nd_document {
     /* In the order of their opening tags; fewer than 2^32 - 1. */
     const struct nd_element *elements;
     size_t n_elements;
-    /* A hash of what was replaced in the text to make it valid UTF-8 (nd_utf8_replaced); 0:
-     * nothing.  If the text of a page contains U+FFFD, this covers all of the page. */
+    /* A hash of the bytes that were replaced to make the text valid UTF-8 (nd_utf8_replaced); 0 if
+     * none were.  If the text of a page contains U+FFFD, this covers all of the page. */
     uint64_t text_replaced;
     /* The hash for the value of each field.  NULL: nothing was replaced in any. */
     const uint64_t *fields_replaced;

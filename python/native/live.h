@@ -44,7 +44,7 @@ struct nd_py_live {
 
 /* An empty index, as a capsule.  NULL: an exception is set. */
 PyObject *nd_py_live_new(PyObject *module, PyObject *recipe, unsigned threads);
-/* That of a capsule, for a call.  NULL: an exception is set. */
+/* Return the index of a capsule for a call; NULL: an exception is set. */
 struct nd_py_live *nd_py_live_of(PyObject *module, PyObject *capsule);
 
 /* Let other threads run until the next nd_py_live_return. */

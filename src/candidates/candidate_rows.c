@@ -413,8 +413,8 @@ static void meet_across(struct bucket *b)
         }
 }
 
-/* Where a bucket is as large as a key's room, or has more clusters than a document can be compared
- * with, all become one tree. */
+/* Make one tree of the bucket if it fills its key's room, or has more clusters than a document can
+ * be compared with. */
 static void link_all(struct bucket *b)
 {
     bool is_done =

@@ -240,7 +240,7 @@ static struct nd_found_pair pair_of(const struct nd_dedup *d, const struct nd_it
     return pair;
 }
 
-/* What the item's nearest hit decides about it. */
+/* Return what the item's nearest hit decides about it. */
 static void decide_by(const struct nd_dedup *d, const struct nd_item *item,
                       const struct nd_found_pair *pair, struct nd_decision *decision)
 {
@@ -395,7 +395,7 @@ enum nd_status nd_push_pairs(struct nd_batch *batch, nd_found *found, void *cont
 }
 
 /*
- * Of the first document that an item equals, which is the nearest: whether it has the same bytes.
+ * Find out whether the first document that the item equals, its nearest, has the same bytes.
  */
 static bool tell_identical(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {

@@ -643,8 +643,8 @@ static bool take_numbers(const struct nd_signature_index *s, const uint64_t *key
 }
 
 /*
- * Where words are few, or all documents have some in common, simhashes are far from random, and many
- * share a block that are far apart.  So their words are gathered, and compared many at once.
+ * Simhashes are far from random if documents use few words, or have some in common: many share a
+ * block that are far apart.  So their words are gathered, and compared many at once.
  */
 enum { NEAR_WORDS = 512 };
 struct near {
@@ -693,7 +693,7 @@ static bool count_near(struct near *near, const struct counting *c, struct nd_nu
     return true;
 }
 
-/* Those that stand under one of the keys of blocks, and are as near as the look-up asks. */
+/* Take the documents that share a key of a block and are as near as the look-up asks. */
 static bool take_near(const struct nd_signature_index *s, const struct nd_signature_lookup *lookup,
                       const struct nd_signature *x, const uint64_t *key, size_t n,
                       const struct counting *c, struct nd_numbers *out)

@@ -35,8 +35,8 @@ void nd_sketches_free(struct nd_sketches *s);
  * it is, and `whole`, all does.  ND_ENOMEM; what nd_recipe_parse says. */
 enum nd_status nd_sketches_take_recipe(const struct nd_sketches *s, struct nd_recipe *recipe,
                                        bool whole, struct nd_error *err);
-/* Where the recipe says nothing of the versions of its df tables, they become those of the first file.
- * ND_ENOMEM; what nd_recipe_parse says. */
+/* Give the recipe the versions of df tables that the first file has, unless it names its own.
+ * ND_ENOMEM; the errors of nd_recipe_parse. */
 enum nd_status nd_sketches_take_df_versions(const struct nd_sketches *s, struct nd_recipe *recipe,
                                             struct nd_error *err);
 /* Whether their sketches are of the recipe.  ND_EINVAL: the message names the file and the key that

@@ -448,7 +448,7 @@ def _restored(saved: bytes, recipe: Recipe, text: str | None, id: str | None, id
     return index
 
 
-# Of a process that forks: in the child their threads are missing.
+# The indexes of this process: the child of a fork has them without their threads.
 _indexes: weakref.WeakSet[Index] = weakref.WeakSet()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _native
 
-# Of the memory that is free when a run begins, the part that may hold what was decoded.
+# Decoded row groups may take one part in this many of the memory that is free when a run begins.
 _SHARE = 8
 
 

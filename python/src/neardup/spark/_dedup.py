@@ -26,7 +26,7 @@ KNOWN_TO_ALL = 1_000_000
 # Bytes of the input, as it is stored, for a partition: a task costs some .035 seconds of a processor,
 # whatever it does.
 PARTITION_BYTES = 16 << 20
-# What Spark estimates where it knows nothing is 2^63 - 1.
+# Spark estimates 2^63 - 1 bytes if it knows nothing; so an estimate above this is none.
 UNKNOWN_BYTES = 1 << 62
 # Bytes of text after which whole components are decided.
 DECIDE_BYTES = 32 << 20
