@@ -212,8 +212,10 @@ static void put_object(struct nd_json *out, const struct nd_annotation *a)
     nd_json_put_bool(out, "match", a->is_duplicate);
     nd_json_key(out, "cluster");
     nd_name_json(out, &a->cluster);
-    if (!a->is_duplicate)
+    if (!a->is_duplicate) {
+        nd_json_put_uint(out, "copies", a->copies);
         return;
+    }
     nd_json_key(out, "duplicate_of");
     nd_name_json(out, &a->duplicate_of);
     nd_json_put_text(out, "identical", identical_word(a->identical));
@@ -322,10 +324,18 @@ static void put_json(struct nd_json *out, struct nd_view record, const struct nd
 }
 
 /* The columns in order, followed by one for each signature, "neardup.shared.NAME". */
-static const char *const columns[] = {
-    "match",       "cluster", "duplicate_of", "identical",   "decided_by",
-    "resemblance", "shared",  "shingles",     "containment", "containment_of_other",
-    "hamming"};
+static const char *const columns[] = {"match",
+                                      "cluster",
+                                      "copies",
+                                      "duplicate_of",
+                                      "identical",
+                                      "decided_by",
+                                      "resemblance",
+                                      "shared",
+                                      "shingles",
+                                      "containment",
+                                      "containment_of_other",
+                                      "hamming"};
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 static void put_cell(struct nd_json *out, enum nd_format format, struct nd_view value)
@@ -377,6 +387,9 @@ static void put_row(struct nd_json *out, enum nd_format format, struct nd_view r
     put(out, a->is_duplicate ? "true" : "false");
     put(out, separator);
     put_cell(out, format, a->cluster.text);
+    put(out, separator);
+    if (a->copies)
+        put_uint(out, a->copies);
     put(out, separator);
     if (a->is_duplicate)
         put_cell(out, format, a->duplicate_of.text);
@@ -439,6 +452,10 @@ static void write_field(struct nd_json *out, const void *context, const char *li
         return;
     }
     put(out, a->is_duplicate ? "match" : "none");
+    if (a->copies) {
+        put(out, "; copies=");
+        put_uint(out, a->copies);
+    }
     if (a->is_duplicate) {
         put(out, "; identical=");
         put(out, identical_word(a->identical));
@@ -499,9 +516,10 @@ struct nd_annotation nd_annotation_of(const struct nd_recipe *recipe,
 }
 
 struct nd_annotation nd_annotation_of_kept(const struct nd_recipe *recipe,
-                                           const struct nd_name *name)
+                                           const struct nd_name *name, uint32_t copies)
 {
-    return (struct nd_annotation){.cluster = *name, .n_signatures = recipe->method.n_signatures};
+    return (struct nd_annotation){
+        .cluster = *name, .copies = copies, .n_signatures = recipe->method.n_signatures};
 }
 
 struct nd_annotation nd_annotation_of_bad(const struct nd_bad_record *bad)

@@ -32,6 +32,7 @@ struct nd_annotation {
     bool is_duplicate;
     const char *unread; /* why the record is bad; NULL: it is a document */
     struct nd_name cluster, duplicate_of;
+    uint32_t copies; /* documents of its cluster, with itself; 0: it is not kept */
     enum nd_identical identical;
     const char *decided_by; /* the measure that reached the threshold; NULL: none, or unknown */
     struct nd_measures measures;
@@ -64,9 +65,9 @@ void nd_mail_annotate(struct nd_json *out, struct nd_view message,
 struct nd_annotation nd_annotation_of(const struct nd_recipe *recipe,
                                       const struct nd_decision *decision,
                                       const struct nd_name *kept, const struct nd_row_via *via);
-/* The annotation of a kept document, whose cluster has its own name. */
+/* The annotation of a kept document, whose cluster has its own name and so many documents. */
 struct nd_annotation nd_annotation_of_kept(const struct nd_recipe *recipe,
-                                           const struct nd_name *name);
+                                           const struct nd_name *name, uint32_t copies);
 /* The annotation of a bad record. */
 struct nd_annotation nd_annotation_of_bad(const struct nd_bad_record *bad);
 

@@ -80,6 +80,7 @@ enum nd_status nd_bounded_removals_add(struct nd_bounded_removals *r, uint32_t r
 /* What was decided of the batch at hand: the removal of each of its records, or none. */
 struct writing {
     const struct row *removed[ND_BOUNDED_BATCH];
+    uint32_t members[ND_BOUNDED_BATCH];
     bool is_leader[ND_BOUNDED_BATCH]; /* it stands for a cluster that is removed as a whole */
     unsigned char *room;              /* ND_BOUNDED_BATCH rows */
     size_t n_room;
@@ -145,6 +146,7 @@ static enum nd_status choose(struct nd_bounded_removals *r, struct writing *w, u
         r->n += is_leader;
         if (!nd_emitter_needs(records->run, !removed && !is_leader && !record->is_bad))
             continue;
+        w->members[n] = *members;
         w->is_leader[n] = is_leader;
         w->removed[n] = removed;
         records->batch[n++] = *record;
@@ -155,7 +157,7 @@ static enum nd_status choose(struct nd_bounded_removals *r, struct writing *w, u
 
 static enum nd_status put(struct nd_bounded_removals *r, const struct nd_parsed *loaded,
                           const struct nd_bounded_record *record, const struct row *removed,
-                          bool is_leader, struct nd_error *err)
+                          bool is_leader, uint32_t members, struct nd_error *err)
 {
     struct nd_bad_record too_long;
     struct nd_parsed skipped = *loaded;
@@ -167,10 +169,10 @@ static enum nd_status put(struct nd_bounded_removals *r, const struct nd_parsed 
         loaded = &skipped;
     }
     if (is_leader)
-        return nd_emitter_put(&r->emitter, loaded, false, &nd_removal_of_leader, NULL, err);
+        return nd_emitter_put(&r->emitter, loaded, false, &nd_removal_of_leader, NULL, 0, err);
     return nd_emitter_put(&r->emitter, loaded, record->is_bad, removed ? &removed->removal : NULL,
                           removed ? (const struct nd_agreement *)(const void *)(removed + 1) : NULL,
-                          err);
+                          members, err);
 }
 
 static enum nd_status write_batch(struct nd_bounded_removals *r, const struct writing *w,
@@ -186,7 +188,7 @@ static enum nd_status write_batch(struct nd_bounded_removals *r, const struct wr
         status = nd_bounded_records_load(records, from, parse, &loaded, &n, err);
         for (size_t i = 0; status == ND_OK && i < n; i++)
             status = put(r, &loaded[i], &records->batch[from + i], w->removed[from + i],
-                         w->is_leader[from + i], err);
+                         w->is_leader[from + i], w->members[from + i], err);
         if (status == ND_OK)
             status = nd_emitter_end_batch(&r->emitter, err);
     }

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/thread.h"
-#include "report/annotation.h"
 #include "report/summary.h"
 #include "sketches/known_rows.h"
 
@@ -55,10 +54,7 @@ struct worker_batch {
     struct nd_arena names;  /* the bytes of those names */
     uint32_t *survivor;     /* indexes of records */
     size_t n_survivors;
-    struct nd_json annotated; /* annotated records of the survivors, if requested */
-    size_t *annotated_to;     /* end of each in `annotated` */
-    size_t items, indexes, id_hashes, owns, decisions, places, kepts, survivors,
-        annotations; /* capacities */
+    size_t items, indexes, id_hashes, owns, decisions, places, kepts, survivors; /* capacities */
     struct nd_json scratch[N_SCRATCH];
     struct nd_rows rows;
     uint64_t measured[ND_RUN_STEPS];       /* totals of all batches so far */
@@ -72,7 +68,7 @@ struct worker_batch {
     struct nd_error not_written; /* after that turn */
 };
 
-/* ---- What leaves of a batch: rows, survivors, annotations ---- */
+/* ---- What leaves of a batch: rows, survivors ---- */
 
 static void release_batch(struct worker_batch *b)
 {
@@ -84,8 +80,6 @@ static void release_batch(struct worker_batch *b)
     free(b->place);
     free(b->kept);
     free(b->survivor);
-    free(b->annotated_to);
-    nd_json_release(&b->annotated);
     nd_arena_release(&b->names);
     for (unsigned k = 0; k < N_SCRATCH; k++)
         nd_json_release(&b->scratch[k]);
@@ -98,17 +92,6 @@ static struct nd_party party_of(const struct nd_parsed *parsed, struct nd_json *
     return (struct nd_party){
         nd_name_of(&parsed->document, parsed->source, parsed->record.line, scratch),
         nd_at_of(parsed->source, parsed->record.line)};
-}
-
-/* Append a surviving record with its annotation. */
-static void put_annotated(struct worker_batch *b, size_t place,
-                          const struct nd_annotation *annotation)
-{
-    const struct nd_parsed *parsed = &b->batch->parsed[place];
-
-    nd_annotation_put(&b->annotated, parsed->source->format, parsed->record.bytes, annotation);
-    b->annotated_to[b->n_survivors] = b->annotated.text.len;
-    b->survivor[b->n_survivors++] = (uint32_t)place;
 }
 
 static void put_removed(const struct nd_run *run, struct worker_batch *b, size_t item)
@@ -131,41 +114,26 @@ static void put_removed(const struct nd_run *run, struct worker_batch *b, size_t
                        NULL);
     if (run->outputs.clusters)
         nd_row_cluster(&b->rows.clusters, &removed.name, &kept.name);
-    if (run->outputs.annotates) {
-        const struct nd_annotation annotation =
-            nd_annotation_of(run->recipe, decision, &kept.name, NULL);
-
-        put_annotated(b, b->index[item], &annotation);
-    }
 }
 
 static void put_kept(const struct nd_run *run, struct worker_batch *b, size_t place)
 {
     struct nd_name name;
 
-    if (run->outputs.clusters || run->outputs.annotates)
+    if (run->outputs.clusters) {
         name = party_of(&b->batch->parsed[place], &b->scratch[0]).name;
-    if (run->outputs.clusters)
         nd_row_cluster(&b->rows.clusters, &name, &name);
-    if (run->outputs.annotates) {
-        const struct nd_annotation annotation = nd_annotation_of_kept(run->recipe, &name);
-
-        put_annotated(b, place, &annotation);
-    } else {
-        b->survivor[b->n_survivors++] = (uint32_t)place;
     }
+    b->survivor[b->n_survivors++] = (uint32_t)place;
 }
 
 static void put_bad(const struct nd_run *run, struct worker_batch *b, size_t place)
 {
     const struct nd_parsed *parsed = &b->batch->parsed[place];
-    const struct nd_annotation annotation = nd_annotation_of_bad(parsed->bad);
     const struct nd_at at = nd_at_of(parsed->source, parsed->record.line);
 
     if (run->outputs.rows)
         nd_row_skipped(&b->rows.manifest, &b->scratch[2], &at, parsed->bad->reason);
-    if (run->outputs.annotates && nd_annotation_fits_bad(parsed->source->format))
-        put_annotated(b, place, &annotation);
 }
 
 /* The batch is decided: format its rows and list its survivors, without reading any other batch. */
@@ -173,7 +141,7 @@ static void make_rows(const struct nd_run *run, struct worker_batch *b)
 {
     size_t n = 0;
 
-    b->n_survivors = b->annotated.text.len = 0;
+    b->n_survivors = 0;
     for (size_t i = 0; i < b->batch->count; i++) {
         const struct nd_parsed *parsed = &b->batch->parsed[i];
 
@@ -187,7 +155,6 @@ static void make_rows(const struct nd_run *run, struct worker_batch *b)
     }
     for (unsigned i = 0; i < N_SCRATCH; i++)
         b->rows.manifest.failed |= b->scratch[i].failed;
-    b->rows.manifest.failed |= b->annotated.failed;
 }
 
 /* List the records that do not survive, including bad ones. */
@@ -208,17 +175,6 @@ static enum nd_status write_removed(struct nd_run *run, const struct worker_batc
     return status;
 }
 
-/* The bytes to write for a survivor. */
-static struct nd_view survivor_bytes(const struct nd_run *run, const struct worker_batch *b,
-                                     size_t i)
-{
-    size_t from = i ? b->annotated_to[i - 1] : 0;
-
-    if (!run->outputs.annotates)
-        return b->batch->parsed[b->survivor[i]].record.bytes;
-    return (struct nd_view){b->annotated.text.data + from, b->annotated_to[i] - from};
-}
-
 /* Find the places of all that the batch writes; to pipes and packers it is written at once. */
 static enum nd_status place_batch(struct nd_run *run, struct worker_batch *b, struct nd_error *err)
 {
@@ -231,7 +187,8 @@ static enum nd_status place_batch(struct nd_run *run, struct worker_batch *b, st
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         const struct nd_record *record = &b->batch->parsed[b->survivor[i]].record;
 
-        status = nd_outputs_survive(&run->outputs, record->source, survivor_bytes(run, b, i), err);
+        status = nd_outputs_survive(&run->outputs, record->source,
+                                    b->batch->parsed[b->survivor[i]].record.bytes, err);
     }
     return status == ND_OK ? nd_outputs_return(&run->outputs, &b->rows, &b->late, err) : status;
 }
@@ -300,8 +257,7 @@ static bool reserve(struct worker_batch *b, size_t n)
     return ND_RESERVE(b->item, &b->items, n) && ND_RESERVE(b->index, &b->indexes, n) &&
            ND_RESERVE(b->id_hash, &b->id_hashes, n) && ND_RESERVE(b->own, &b->owns, n) &&
            ND_RESERVE(b->decision, &b->decisions, n) && ND_RESERVE(b->place, &b->places, n) &&
-           ND_RESERVE(b->kept, &b->kepts, n) && ND_RESERVE(b->survivor, &b->survivors, n) &&
-           ND_RESERVE(b->annotated_to, &b->annotations, n);
+           ND_RESERVE(b->kept, &b->kepts, n) && ND_RESERVE(b->survivor, &b->survivors, n);
 }
 
 /* Make items for the engine from the documents of the batch. False: out of memory. */

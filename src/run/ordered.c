@@ -686,13 +686,14 @@ static enum nd_status put_record(struct ordered *o, uint32_t number, const struc
 
         skipped.record.bytes = (struct nd_view){NULL, 0};
         skipped.bad = &bad;
-        return nd_emitter_put(&o->emitter, &skipped, true, NULL, NULL, err);
+        return nd_emitter_put(&o->emitter, &skipped, true, NULL, NULL, 0, err);
     }
     if (verdict == ND_NO_VERDICT)
         return nd_emitter_put(&o->emitter, loaded, o->is_bad[number],
-                              goes_as_leader(o, number) ? &nd_removal_of_leader : NULL, NULL, err);
+                              goes_as_leader(o, number) ? &nd_removal_of_leader : NULL, NULL,
+                              o->run->sizes.members[number], err);
     return nd_emitter_put(&o->emitter, loaded, false, &o->verdict[verdict],
-                          n ? &o->agreement[verdict * n] : NULL, err);
+                          n ? &o->agreement[verdict * n] : NULL, 0, err);
 }
 
 static enum nd_status put_batch(struct ordered *o, const uint32_t *number, size_t n,

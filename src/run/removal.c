@@ -158,13 +158,15 @@ static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *r
 }
 
 static enum nd_status put_kept(struct nd_emitter *e, const struct nd_party *party,
-                               const struct nd_parsed *loaded, struct nd_error *err)
+                               const struct nd_parsed *loaded, uint32_t members,
+                               struct nd_error *err)
 {
     struct nd_run *run = e->run;
     if (run->outputs.clusters)
         nd_row_cluster(&e->rows.clusters, &party->name, &party->name);
     if (run->outputs.annotates) {
-        const struct nd_annotation annotation = nd_annotation_of_kept(run->recipe, &party->name);
+        const struct nd_annotation annotation =
+            nd_annotation_of_kept(run->recipe, &party->name, members);
 
         return put_annotated(e, loaded, &annotation, err);
     }
@@ -185,7 +187,8 @@ static void put_leader(struct nd_emitter *e, const struct nd_party *party)
 
 enum nd_status nd_emitter_put(struct nd_emitter *e, const struct nd_parsed *loaded, bool is_bad,
                               const struct nd_removal *removal,
-                              const struct nd_agreement *agreement, struct nd_error *err)
+                              const struct nd_agreement *agreement, uint32_t members,
+                              struct nd_error *err)
 {
     struct nd_run *run = e->run;
     struct nd_party party = {.at = nd_at_of(loaded->source, loaded->record.line)};
@@ -197,7 +200,7 @@ enum nd_status nd_emitter_put(struct nd_emitter *e, const struct nd_parsed *load
         party.name =
             nd_name_of(&loaded->document, loaded->source, loaded->record.line, &e->name[0]);
     if (!removal)
-        return put_kept(e, &party, loaded, err);
+        return put_kept(e, &party, loaded, members, err);
     if (!run->outputs.annotates)
         status = nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
     if (status != ND_OK || !nd_outputs_has_names(&run->outputs))

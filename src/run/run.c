@@ -603,13 +603,14 @@ enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct n
 
 /* ---- Deduplicate ---- */
 
-/* Survivors can leave at once only where no later document can take an earlier one's place. */
+/* Survivors can leave at once only where no later document can take an earlier one's place, or
+ * change what is written beside it. */
 bool nd_run_takes_one_pass(const struct nd_run_options *o)
 {
     struct nd_keep keep;
 
     return !o->memory && o->recipe && nd_keep_parse(o->recipe->keep, &keep, NULL) == ND_OK &&
-           keep.by == ND_KEEP_FIRST && !o->prefer_field && !o->n_against &&
+           keep.by == ND_KEEP_FIRST && !o->prefer_field && !o->n_against && !o->annotate &&
            o->recipe->dedup.cluster == ND_CLUSTER_STAR;
 }
 

@@ -73,6 +73,8 @@ for row, note in zip(rows, marked):
             assert note["signatures"][name] == {"shared": has["shared"], "document": has["removed"], "kept": has["kept"]}
 clusters = [line.split("\t")[1][:-1] for line in open("c.tsv")]
 assert clusters == [str(note["cluster"]) for note in notes]
+sizes = [None if note["match"] else clusters.count(str(note["cluster"])) for note in notes]
+assert sizes == [note.get("copies") for note in notes]
 END
 }
 
@@ -155,7 +157,7 @@ text = open("out.csv", newline="").read()
 assert text.count("\r\n") == 4 and not text.endswith("\n")
 rows = list(csv.DictReader(open("out.csv", newline="")))
 assert [row["n"] for row in rows] == ["1", "2", "3"]
-assert list(rows[0])[3:] == ["neardup." + name for name in "match cluster duplicate_of identical decided_by resemblance shared shingles containment containment_of_other hamming".split()]
+assert list(rows[0])[3:] == ["neardup." + name for name in "match cluster copies duplicate_of identical decided_by resemblance shared shingles containment containment_of_other hamming".split()]
 assert [row["neardup.match"] for row in rows] == ["false", "true", "true"]
 assert [row["neardup.cluster"] for row in rows] == ['x, "y"'] * 3
 assert [row["neardup.duplicate_of"] for row in rows] == ["", 'x, "y"', 'x, "y"']
@@ -170,12 +172,12 @@ END
     printf 'text\tid\none two three four five six\ta\\tb\nnothing of that kind at all\t2\none two three four five six\t3\n' >t.tsv
     neardup dedup t.tsv -q --annotate --recipe broder-1997 -o out.tsv --keep longest 2>/dev/null
     [ "$(head -1 out.tsv | tr '\t' '\n' | tail -1)" = neardup.shared.shingles ]
-    [ "$(awk -F'\t' '{print NF}' out.tsv | sort -u)" = 14 ]
-    [ "$(cut -f 2-6 out.tsv | tail -1)" = "$(printf '3\ttrue\ta\\tb\ta\\tb\tbytes')" ]
+    [ "$(awk -F'\t' '{print NF}' out.tsv | sort -u)" = 15 ]
+    [ "$(cut -f 2-7 out.tsv | tail -1)" = "$(printf '3\ttrue\ta\\tb\t\ta\\tb\tbytes')" ]
     neardup dedup out.tsv -q -o /dev/null
     printf 'id,text' >head.csv
     neardup dedup head.csv -q --annotate -o head.out
-    [ "$(cat head.out)" = id,text,neardup.match,neardup.cluster,neardup.duplicate_of,neardup.identical,neardup.decided_by,neardup.resemblance,neardup.shared,neardup.shingles,neardup.containment,neardup.containment_of_other,neardup.hamming ]
+    [ "$(cat head.out)" = id,text,neardup.match,neardup.cluster,neardup.copies,neardup.duplicate_of,neardup.identical,neardup.decided_by,neardup.resemblance,neardup.shared,neardup.shingles,neardup.containment,neardup.containment_of_other,neardup.hamming ]
 }
 
 @test "annotate: each shard by itself, and archives in their form" {
@@ -190,6 +192,8 @@ END
     tar -cf in.tar in/a.jsonl
     neardup dedup in.tar -q --annotate -o out.tar
     tar -xOf out.tar in/a.jsonl >a.jsonl
+    grep -q '"copies":3' out/in/a.jsonl # of all shards
+    sed -i 's/"copies":3/"copies":2/' out/in/a.jsonl
     cmp a.jsonl out/in/a.jsonl
 }
 
@@ -197,11 +201,11 @@ END
     printf 'From a@b Mon Jan  1 00:00:00 2024\nFrom: a@b\nDate: Mon, 1 Jan 2024 00:00:00 +0000\nMessage-ID: <1@b>\nSubject: one\n\nsome words that stand in two messages\n\nFrom a@b Mon Jan  1 00:00:01 2024\nFrom: a@b\nDate: Mon, 1 Jan 2024 00:00:00 +0000\nMessage-ID: <2@b>\nSubject: one\n\nsome words that stand in two messages\n' >two.mbox
     neardup dedup two.mbox -q --annotate -o out.mbox
     [ "$(grep -v '^X-Neardup\|^	' out.mbox)" = "$(cat two.mbox)" ]
-    [ "$(grep '^X-Neardup\|^	' out.mbox | tr '\n\t' '  ')" = 'X-Neardup: none;  cluster="1@b" X-Neardup: match; identical=tokens; resemblance=1; shared=6; shingles=6; hamming=0;  duplicate_of="1@b";  cluster="1@b" ' ]
+    [ "$(grep '^X-Neardup\|^	' out.mbox | tr '\n\t' '  ')" = 'X-Neardup: none; copies=2;  cluster="1@b" X-Neardup: match; identical=tokens; resemblance=1; shared=6; shingles=6; hamming=0;  duplicate_of="1@b";  cluster="1@b" ' ]
     # A message in a file that is compressed, of filter as well.
     sed 1d two.mbox | head -7 | gzip >m.eml.gz
     neardup dedup m.eml.gz -q -f mail --annotate --output-dir out
-    zcat out/m.eml.gz | grep -q '^X-Neardup: none;$'
+    zcat out/m.eml.gz | grep -q '^X-Neardup: none; copies=1;$'
     neardup filter -p two.mbox m.eml.gz -q -f mail --annotate --output-dir out2
     zcat out2/m.eml.gz | grep -q '^X-Neardup: match; '
 }
@@ -257,10 +261,10 @@ END
         echo
     done >t.mbox
     neardup dedup t.csv -q --annotate --verify containment -o out.csv
-    tail -1 out.csv | grep -q '^part,.*,true,long,long,no,containment,0.5833333333333334,7,7,1,0.5833333333333334,'
-    head -2 out.csv | tail -1 | grep -q ',false,long,,,,,,,,,$'
+    tail -1 out.csv | grep -q '^part,.*,true,long,,long,no,containment,0.5833333333333334,7,7,1,0.5833333333333334,'
+    head -2 out.csv | tail -1 | grep -q ',false,long,2,,,,,,,,,$'
     neardup dedup t.csv -q --annotate --verify containment-either -o out.csv
-    tail -1 out.csv | grep -q '^part,.*,true,long,long,no,containment,0.5833333333333334,7,7,1,0.5833333333333334,'
+    tail -1 out.csv | grep -q '^part,.*,true,long,,long,no,containment,0.5833333333333334,7,7,1,0.5833333333333334,'
     # The document contains the kept one.
     for measure in containment-of-kept containment-either; do
         neardup dedup t.jsonl -q --annotate --verify $measure -o out.jsonl
