@@ -212,10 +212,10 @@ static void put_object(struct nd_json *out, const struct nd_annotation *a)
     nd_json_put_bool(out, "match", a->is_duplicate);
     nd_json_key(out, "cluster");
     nd_name_json(out, &a->cluster);
-    if (!a->is_duplicate) {
+    if (a->copies)
         nd_json_put_uint(out, "copies", a->copies);
+    if (!a->is_duplicate)
         return;
-    }
     nd_json_key(out, "duplicate_of");
     nd_name_json(out, &a->duplicate_of);
     nd_json_put_text(out, "identical", identical_word(a->identical));

@@ -32,7 +32,7 @@ struct nd_annotation {
     bool is_duplicate;
     const char *unread; /* why the record is bad; NULL: it is a document */
     struct nd_name cluster, duplicate_of;
-    uint32_t copies; /* documents of its cluster, with itself; 0: it is not kept */
+    uint32_t copies; /* documents of its cluster, itself included; 0: not kept, or no clusters */
     enum nd_identical identical;
     const char *decided_by; /* the measure that reached the threshold; NULL: none, or unknown */
     struct nd_measures measures;
@@ -65,7 +65,8 @@ void nd_mail_annotate(struct nd_json *out, struct nd_view message,
 struct nd_annotation nd_annotation_of(const struct nd_recipe *recipe,
                                       const struct nd_decision *decision,
                                       const struct nd_name *kept, const struct nd_row_via *via);
-/* The annotation of a kept document, whose cluster has its own name and so many documents. */
+/* The annotation of a kept document, whose cluster has its own name and so many documents; 0: the
+ * run makes no clusters. */
 struct nd_annotation nd_annotation_of_kept(const struct nd_recipe *recipe,
                                            const struct nd_name *name, uint32_t copies);
 /* The annotation of a bad record. */

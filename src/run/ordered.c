@@ -691,7 +691,8 @@ static enum nd_status put_record(struct ordered *o, uint32_t number, const struc
     if (verdict == ND_NO_VERDICT)
         return nd_emitter_put(&o->emitter, loaded, o->is_bad[number],
                               goes_as_leader(o, number) ? &nd_removal_of_leader : NULL, NULL,
-                              o->run->sizes.members[number], err);
+                              o->run->options->only_against ? 0 : o->run->sizes.members[number],
+                              err);
     return nd_emitter_put(&o->emitter, loaded, false, &o->verdict[verdict],
                           n ? &o->agreement[verdict * n] : NULL, 0, err);
 }

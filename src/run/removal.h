@@ -59,7 +59,8 @@ void nd_emitter_release(struct nd_emitter *e);
 bool nd_emitter_needs(const struct nd_run *run, bool is_kept);
 
 /* A record that was loaded.  removal NULL: it is a bad record, or is kept; agreement: of a removal,
- * one for each signature; members: of the cluster of a kept one. */
+ * one for each signature; members: documents in the cluster of a kept one, or 0 where the run makes no
+ * clusters. */
 enum nd_status nd_emitter_put(struct nd_emitter *e, const struct nd_parsed *loaded, bool is_bad,
                               const struct nd_removal *removal,
                               const struct nd_agreement *agreement, uint32_t members,

@@ -99,6 +99,15 @@ END
     done
 }
 
+@test "annotate: the number of copies follows from the clusters, in the same bytes in every way of running" {
+    python3 "$BATS_TEST_DIRNAME/clusters_model.py" copies "$NEARDUP"
+    # New documents are compared with old ones alone: there are no clusters, and nothing is counted.
+    head -2 in.jsonl | sed 's/"id": "[0-9]*"/"id":"x"/' >new.jsonl
+    neardup dedup new.jsonl -q --annotate --against old.sketch --only-against -o out.jsonl
+    run grep -c copies out.jsonl
+    [ "$output" = 0 ]
+}
+
 @test "annotate: the number of threads does not change it, and a name that says so is compressed" {
     large_corpus large.jsonl
     neardup dedup large.jsonl -q --max-bad 5% -j1 --annotate -o one.jsonl 2>/dev/null

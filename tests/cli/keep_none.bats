@@ -4,7 +4,7 @@
 load common
 
 @test "keep none: all of a cluster goes, in the same bytes in every way of running" {
-    python3 "$BATS_TEST_DIRNAME/keep_none_model.py" "$NEARDUP"
+    python3 "$BATS_TEST_DIRNAME/clusters_model.py" none "$NEARDUP"
 }
 
 @test "keep none: survivors of a sketch file, and what does not go with it" {

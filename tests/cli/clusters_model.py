@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""keep_none_model.py - what --keep none removes follows from what --keep first finds
+"""clusters_model.py - what --keep none removes, and how many copies are counted, follow from --clusters
 
-usage: keep_none_model.py NEARDUP
+usage: clusters_model.py none|copies NEARDUP
 
-For each kind of cluster, for groups and for old documents: the survivors are the documents whose
-cluster has no other, the rows of the manifest are those of --keep first and one for each document
-that stands for a cluster, and every way of running writes the same bytes. It writes into the working
-folder.
+For each kind of cluster, for groups and for old documents, and in every way of running, which all
+write the same bytes:
+
+none    the survivors are the documents whose cluster has no other, the rows of the manifest are those
+        of --keep first and one for each document that stands for a cluster
+copies  the number beside each kept record is how often its name stands in --clusters
+
+It writes into the working folder.
 """
 
 import collections
@@ -75,7 +79,12 @@ def expected(first):
     )
 
 
-def check(program, options):
+def ways_of(options):
+    ways = [["-j1"], ["-j3"], ["--checkpoint", "parts"], ["--checkpoint", "parts", "-j3"]]
+    return ways if "--against" in options else [*ways, ["--memory", "64M"], ["--memory", "64M", "-j3"]]
+
+
+def check_none(program, options):
     first = dedup(program, "--keep", "first", *options)
     none = dedup(program, "--keep", "none", *options)
     survivors, removed, leaders = expected(first)
@@ -91,15 +100,29 @@ def check(program, options):
         assert list(row.items()) == [("removed", row["removed"]), ("kept", None), ("removed_at", at), ("kept_at", None)]
     assert [int(r["removed"]) for r in rows] == sorted(int(r["removed"]) for r in rows), options
     assert summary["removed"] == len(rows) and summary["kept"] == len(survivors.splitlines()), options
-    ways = [["-j1"], ["-j3"], ["--checkpoint", "parts"], ["--checkpoint", "parts", "-j3"]]
-    for way in ways if "--against" in options else [*ways, ["--memory", "64M"], ["--memory", "64M", "-j3"]]:
+    for way in ways_of(options):
         assert dedup(program, "--keep", "none", *options, *way) == none, (options, way)
         again = json.loads(pathlib.Path("summary").read_text())
         assert [again[k] for k in COUNTS] == [summary[k] for k in COUNTS], (options, way)
 
 
+def check_copies(program, options):
+    plain = dedup(program, *options)
+    size = collections.Counter(line.split("\t")[1] for line in plain["clusters"].splitlines())
+    marked = dedup(program, "--annotate", *options)
+    records = [json.loads(line) for line in marked["survivors"].splitlines()]
+    notes = [record.pop("neardup") for record in records]
+    assert records == [json.loads(line) for line in pathlib.Path("in.jsonl").read_text().splitlines()]
+    assert max(size.values()) > 2 and min(size.values()) == 1, options
+    for record, note in zip(records, notes):
+        assert note.get("copies") == (None if note["match"] else size[record["id"]]), (options, record)
+    for way in ways_of(options):
+        assert dedup(program, "--annotate", *options, *way) == marked, (options, way)
+
+
 def main():
-    program = sys.argv[1]
+    check = {"none": check_none, "copies": check_copies}[sys.argv[1]]
+    program = sys.argv[2]
     documents = corpus()
     write("in.jsonl", documents)
     write("old.jsonl", [{**d, "id": f"old {d['id']}"} for d in documents[:50:5]])
