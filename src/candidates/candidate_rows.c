@@ -294,7 +294,7 @@ static bool counts_allow(const struct nd_candidate_rows *rows, const void *a, co
 
     if (rows->rows.plan.matching)
         return true;
-    filter = nd_plan_filter(&rows->rows.plan, head_of(a)->n_shingles);
+    filter = nd_engine_plan_filter(&rows->rows.plan, head_of(a)->n_shingles);
     return nd_index_filter_allows(filter, head_of(b)->n_shingles);
 }
 

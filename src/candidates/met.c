@@ -315,11 +315,11 @@ static unsigned distance_to(const struct nd_met_set *met, size_t document,
 static bool could_match(const struct nd_met_set *met, size_t document,
                         const struct nd_sketch_row *row)
 {
-    const struct nd_plan *plan = &met->plan.plan;
+    const struct nd_engine_plan *plan = &met->plan.plan;
     uint32_t a = met->n_shingles[document], b = row->n_shingles;
 
-    return (nd_index_filter_allows(nd_plan_filter(plan, a), b) ||
-            nd_index_filter_allows(nd_plan_filter(plan, b), a)) &&
+    return (nd_index_filter_allows(nd_engine_plan_filter(plan, a), b) ||
+            nd_index_filter_allows(nd_engine_plan_filter(plan, b), a)) &&
            distance_to(met, document, row) <= met->plan.distance;
 }
 

@@ -32,7 +32,7 @@ static enum nd_status plan_fingerprint(struct nd_row_plan *rows, const char **ke
 
 static enum nd_status plan_rows(struct nd_row_plan *rows, const char **key)
 {
-    const struct nd_plan *plan = &rows->plan;
+    const struct nd_engine_plan *plan = &rows->plan;
 
     switch (plan->params.candidates) {
     case ND_CANDIDATES_MATCH: return plan_fingerprint(rows, key);
@@ -67,13 +67,13 @@ enum nd_status nd_row_plan_init(struct nd_row_plan *rows, const struct nd_recipe
         status = nd_dedup_params_check(&params, err);
     }
     if (status == ND_OK)
-        status = nd_plan_init(&rows->plan, &params, err);
+        status = nd_engine_plan_init(&rows->plan, &params, err);
     return status == ND_OK ? plan_rows(rows, key) : status;
 }
 
 void nd_row_plan_release(struct nd_row_plan *rows)
 {
-    nd_plan_release(&rows->plan);
+    nd_engine_plan_release(&rows->plan);
 }
 
 /* ---- Documents ---- */

@@ -19,7 +19,7 @@ enum nd_row_kind {
 
 /* What a recipe asks for.  Never changed once it is made: all threads read it. */
 struct nd_row_plan {
-    struct nd_plan plan;
+    struct nd_engine_plan plan;
     enum nd_row_kind kind;
     unsigned signature; /* of a fingerprint: which */
     size_t words;       /* of what is compared, 64 bits each */

@@ -129,13 +129,14 @@ static uint64_t key_of_bytes(const struct nd_item *item)
 
 /* The keys of an item in the tables, from *first on: all of them, that by its tokens alone, which is
  * the last, or none. */
-static const uint64_t *keys_of(const struct nd_plan *plan, const struct nd_item *item, unsigned *n)
+static const uint64_t *keys_of(const struct nd_engine_plan *plan, const struct nd_item *item,
+                               unsigned *n)
 {
     *n = !item->read.is_listed ? 0 : item->read.row.identity_only ? 1 : plan->n_keys;
     return *n ? item->read.row.key + (plan->n_keys - *n) : NULL;
 }
 
-static void publish_item(struct key_set *set, const struct nd_plan *plan,
+static void publish_item(struct key_set *set, const struct nd_engine_plan *plan,
                          const struct nd_item *item)
 {
     unsigned n;
@@ -148,14 +149,14 @@ static void publish_item(struct key_set *set, const struct nd_plan *plan,
 }
 
 /* An item that may be kept.  A copy has the keys of its original. */
-static bool is_open(const struct nd_batch *batch, size_t place)
+static bool is_open(const struct nd_engine_batch *batch, size_t place)
 {
     return batch->item[place].state == ND_ITEM_OPEN && batch->item[place].first_same == place;
 }
 
-static void publish(struct key_set *set, const struct nd_batch *batch)
+static void publish(struct key_set *set, const struct nd_engine_batch *batch)
 {
-    const struct nd_plan *plan = &batch->d->plan;
+    const struct nd_engine_plan *plan = &batch->d->plan;
     size_t n = 0;
 
     if (!batch->is_made) {
@@ -177,7 +178,8 @@ static void publish(struct key_set *set, const struct nd_batch *batch)
     }
 }
 
-static bool meets(const struct key_set *set, const struct nd_plan *plan, const struct nd_item *item)
+static bool meets(const struct key_set *set, const struct nd_engine_plan *plan,
+                  const struct nd_item *item)
 {
     unsigned n;
     const uint64_t *key = keys_of(plan, item, &n);
@@ -190,7 +192,7 @@ static bool meets(const struct key_set *set, const struct nd_plan *plan, const s
     return false;
 }
 
-static void link_to(struct nd_batch *batch, const struct key_set *set)
+static void link_to(struct nd_engine_batch *batch, const struct key_set *set)
 {
     for (size_t i = 0; i < batch->n; i++) {
         struct nd_item *item = &batch->item[i];
@@ -202,13 +204,13 @@ static void link_to(struct nd_batch *batch, const struct key_set *set)
 
 /* ---- What is certain before the turn ---- */
 
-static bool has_link(const struct nd_batch *batch, size_t place)
+static bool has_link(const struct nd_engine_batch *batch, size_t place)
 {
     return batch->link[place] && is_open(batch, place);
 }
 
 /* Mark those that share a key with one that is marked; false: there was none. */
-static bool spread(struct nd_batch *batch, struct key_set *set)
+static bool spread(struct nd_engine_batch *batch, struct key_set *set)
 {
     bool has_spread = false;
 
@@ -228,7 +230,7 @@ static bool spread(struct nd_batch *batch, struct key_set *set)
  * Mark the documents that cannot be resolved ahead: those that may meet one that came since, those of
  * the batch that may meet one that is marked, and copies of these.
  */
-static void find_uncertain(struct nd_batch *batch, struct key_set *set)
+static void find_uncertain(struct nd_engine_batch *batch, struct key_set *set)
 {
     enum { ROUNDS_MAX = 8 }; /* a longer chain is left to the turn as a whole */
     size_t n = 0, n_marked = 0;
@@ -264,7 +266,7 @@ static void forget_search(struct nd_item *item)
 }
 
 /* Where a piece of the batch ends, which is matched with the lock held. */
-static size_t end_of_piece(const struct nd_batch *batch, size_t from)
+static size_t end_of_piece(const struct nd_engine_batch *batch, size_t from)
 {
     enum { DOCUMENTS = 16, BYTES = 32 << 10 };
     size_t bytes = 0, to = from;
@@ -275,7 +277,7 @@ static size_t end_of_piece(const struct nd_batch *batch, size_t from)
 }
 
 /* Whether the worker could do it. */
-static bool match_piece(struct nd_batch *batch, struct nd_worker *w, size_t from, size_t to)
+static bool match_piece(struct nd_engine_batch *batch, struct nd_worker *w, size_t from, size_t to)
 {
     const struct nd_kept *kept = &batch->d->kept;
 
@@ -299,7 +301,7 @@ static bool match_piece(struct nd_batch *batch, struct nd_worker *w, size_t from
 
 /* What fails here is left to be done in the turn, which reports the error.  *decided: so many
  * batches were in the index at the beginning. */
-static void match_all(struct nd_batch *batch, struct nd_worker *w, unsigned worker,
+static void match_all(struct nd_engine_batch *batch, struct nd_worker *w, unsigned worker,
                       unsigned long *decided)
 {
     struct nd_pool *pool = batch->d->crew.pool;
@@ -321,7 +323,7 @@ static void match_all(struct nd_batch *batch, struct nd_worker *w, unsigned work
 void nd_dedup_match_ahead(struct nd_dedup *d, unsigned worker, unsigned long ticket)
 {
     struct nd_ahead *ahead = d->ahead;
-    struct nd_batch *batch = &d->batch[worker];
+    struct nd_engine_batch *batch = &d->batch[worker];
     struct nd_worker *matcher;
     unsigned long decided = ticket;
 

@@ -11,8 +11,8 @@
 #include "base/replaced_hash.h"
 #include "engine/sketched.h"
 
-enum nd_status nd_batch_check(const struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                              struct nd_error *err)
+enum nd_status nd_engine_batch_check(const struct nd_dedup *d, const struct nd_dedup_item *items,
+                                     size_t n, struct nd_error *err)
 {
     if (n && !items)
         return nd_fail(err, ND_EINVAL, "items is NULL, but there are %zu of them", n);
@@ -40,11 +40,11 @@ enum nd_status nd_batch_check(const struct nd_dedup *d, const struct nd_dedup_it
     return ND_OK;
 }
 
-enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item *items, size_t n,
-                             struct nd_error *err)
+enum nd_status nd_items_make(struct nd_engine_batch *batch, const struct nd_dedup_item *items,
+                             size_t n, struct nd_error *err)
 {
     size_t min = n ? n : 1; /* a batch may be of bad records alone: its list is not NULL */
-    const struct nd_plan *plan = &batch->d->plan;
+    const struct nd_engine_plan *plan = &batch->d->plan;
     const bool takes_known = nd_sketched_takes_known(plan);
     unsigned n_keys = plan->n_keys;
 
@@ -67,7 +67,7 @@ enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item 
     return ND_OK;
 }
 
-void nd_items_clear(struct nd_batch *batch)
+void nd_items_clear(struct nd_engine_batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++) {
         free(batch->item[i].search.hits);
@@ -78,7 +78,7 @@ void nd_items_clear(struct nd_batch *batch)
 }
 
 /* A batch may have been matched ahead of a push that never came. */
-void nd_items_release(struct nd_batch *batch)
+void nd_items_release(struct nd_engine_batch *batch)
 {
     nd_items_clear(batch);
     nd_finder_release(&batch->leaders);
@@ -91,7 +91,7 @@ void nd_items_release(struct nd_batch *batch)
 
 /* What repair replaced in the text is in the hashes by which equal documents are found: documents
  * are equal only if they have that in common too. */
-void nd_item_hash(const struct nd_plan *plan, struct nd_item *item)
+void nd_item_hash(const struct nd_engine_plan *plan, struct nd_item *item)
 {
     uint64_t replaced = item->document ? item->document->text_replaced : 0;
 
@@ -143,12 +143,12 @@ static bool group_items(struct nd_item *item, size_t n, bool unlisted_only)
     return true;
 }
 
-bool nd_items_group(struct nd_batch *batch)
+bool nd_items_group(struct nd_engine_batch *batch)
 {
     return group_items(batch->item, batch->n, false);
 }
 
-bool nd_items_group_unlisted(struct nd_batch *batch)
+bool nd_items_group_unlisted(struct nd_engine_batch *batch)
 {
     return group_items(batch->item, batch->n, true);
 }
@@ -157,17 +157,17 @@ enum { HASH_TASK = 64 };
 
 static void hash_items(void *context, size_t task, unsigned worker)
 {
-    const struct nd_batch *batch = context;
+    const struct nd_engine_batch *batch = context;
 
     (void)worker;
     for (size_t i = task * HASH_TASK; i < batch->n && i < (task + 1) * HASH_TASK; i++)
         nd_item_hash(&batch->d->plan, &batch->item[i]);
 }
 
-enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                              struct nd_decision *decisions, struct nd_error *err)
+enum nd_status nd_engine_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items,
+                                     size_t n, struct nd_decision *decisions, struct nd_error *err)
 {
-    struct nd_batch *batch = d->batch;
+    struct nd_engine_batch *batch = d->batch;
 
     nd_crew_begin(&d->crew);
     batch->is_made = false; /* it was not prepared */
@@ -176,14 +176,14 @@ enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *it
     batch->decision = decisions;
     nd_crew_forget(&d->crew);
     nd_pool_run(d->crew.pool, (n + HASH_TASK - 1) / HASH_TASK, hash_items, batch);
-    if (nd_plan_has_copies(&d->plan) && !nd_items_group(batch))
+    if (nd_engine_plan_has_copies(&d->plan) && !nd_items_group(batch))
         return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     if (d->kept.texts)
         nd_texts_begin(d->kept.texts, items);
     return ND_OK;
 }
 
-void nd_batch_end(struct nd_batch *batch, enum nd_status status)
+void nd_engine_batch_end(struct nd_engine_batch *batch, enum nd_status status)
 {
     struct nd_dedup *d = batch->d;
 
@@ -246,7 +246,7 @@ void nd_stats_count_decision(struct nd_dedup_stats *stats, const struct nd_decis
 /* The same bytes as a document of an earlier batch, or as an earlier one of this. */
 static void find_copy(void *context, size_t place, unsigned worker)
 {
-    struct nd_batch *batch = context;
+    struct nd_engine_batch *batch = context;
     struct nd_worker *w = &batch->d->crew.worker[worker];
     struct nd_item *item = &batch->item[place];
     uint32_t number;
@@ -261,7 +261,7 @@ static void find_copy(void *context, size_t place, unsigned worker)
 
 static void sketch_item(void *context, size_t place, unsigned worker)
 {
-    struct nd_batch *batch = context;
+    struct nd_engine_batch *batch = context;
     struct nd_worker *w = &batch->d->crew.worker[worker];
     struct nd_item *item = &batch->item[place];
 
@@ -274,7 +274,7 @@ static void sketch_item(void *context, size_t place, unsigned worker)
 
 /* The shingles go to the cache, as later ones of the batch will need them; what has no place there
  * is made again. */
-static enum nd_status number_items(struct nd_batch *batch, struct nd_error *err)
+static enum nd_status number_items(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
 
@@ -297,7 +297,7 @@ static enum nd_status number_items(struct nd_batch *batch, struct nd_error *err)
     return nd_kept_add(&d->kept, batch->item, batch->n, ND_ITEM_OPEN, d->stats.documents, err);
 }
 
-enum nd_status nd_batch_index(struct nd_batch *batch, struct nd_error *err)
+enum nd_status nd_engine_batch_index(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_crew *crew = &batch->d->crew;
     enum nd_status status;
@@ -307,16 +307,16 @@ enum nd_status nd_batch_index(struct nd_batch *batch, struct nd_error *err)
     return status == ND_OK ? number_items(batch, err) : status;
 }
 
-enum nd_status nd_batch_index_originals(struct nd_batch *batch, struct nd_error *err)
+enum nd_status nd_engine_batch_index_originals(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_crew *crew = &batch->d->crew;
     enum nd_status status = ND_OK;
 
-    if (nd_plan_has_copies(&batch->d->plan)) {
+    if (nd_engine_plan_has_copies(&batch->d->plan)) {
         nd_pool_run(crew->pool, batch->n, find_copy, batch);
         status = nd_crew_status(crew, err);
     }
-    return status == ND_OK ? nd_batch_index(batch, err) : status;
+    return status == ND_OK ? nd_engine_batch_index(batch, err) : status;
 }
 
 bool nd_item_find_equal(const struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,

@@ -13,7 +13,7 @@ struct nd_dedup;
  * A batch at work, in memory that the next one uses again.  Each worker has one, in which a batch
  * that it has prepared waits for its push.  The first is for batches that were not prepared too.
  */
-struct nd_batch {
+struct nd_engine_batch {
     struct nd_dedup *d;
     const struct nd_dedup_item *items; /* as given */
     size_t n;
@@ -44,11 +44,11 @@ struct nd_complete;
 struct nd_ahead;
 
 struct nd_dedup {
-    struct nd_plan plan;
+    struct nd_engine_plan plan;
     struct nd_handle handle; /* which calls are under way */
     struct nd_crew crew;
     struct nd_kept kept;
-    struct nd_batch *batch;            /* one a worker */
+    struct nd_engine_batch *batch;     /* one a worker */
     struct nd_finder leaders, pending; /* of the batch that is resolved (resolve_batch.c) */
 
     struct nd_ahead *ahead; /* NULL: documents are matched in the turn of their batch alone */
@@ -64,33 +64,33 @@ struct nd_dedup {
 };
 
 /* What a caller can get wrong; nothing has changed yet. */
-enum nd_status nd_batch_check(const struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                              struct nd_error *err);
+enum nd_status nd_engine_batch_check(const struct nd_dedup *d, const struct nd_dedup_item *items,
+                                     size_t n, struct nd_error *err);
 
 /* Make the items of a batch; nothing is known of them yet. */
-enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item *items, size_t n,
-                             struct nd_error *err);
+enum nd_status nd_items_make(struct nd_engine_batch *batch, const struct nd_dedup_item *items,
+                             size_t n, struct nd_error *err);
 /* Hash an item's bytes. */
-void nd_item_hash(const struct nd_plan *plan, struct nd_item *item);
+void nd_item_hash(const struct nd_engine_plan *plan, struct nd_item *item);
 /* Find the first of those with equal bytes.  False: out of memory. */
-bool nd_items_group(struct nd_batch *batch);
+bool nd_items_group(struct nd_engine_batch *batch);
 /* The same for recipes that know no copies, but only of open items that are not listed: these are
  * compared by their bytes alone. */
-bool nd_items_group_unlisted(struct nd_batch *batch);
+bool nd_items_group_unlisted(struct nd_engine_batch *batch);
 /* Find which items that are read may meet one another (batch->link).  False: out of memory. */
-bool nd_items_link(struct nd_batch *batch);
+bool nd_items_link(struct nd_engine_batch *batch);
 /* Give back what the items hold, and what the batch does. */
-void nd_items_clear(struct nd_batch *batch);
-void nd_items_release(struct nd_batch *batch);
+void nd_items_clear(struct nd_engine_batch *batch);
+void nd_items_release(struct nd_engine_batch *batch);
 
 /* Around every kind of batch that is pushed: items made and grouped by their bytes; counted, the
  * shingles that were made handed to the cache, freed.  The batch is the first worker's, d->batch. */
-enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                              struct nd_decision *decisions, struct nd_error *err);
-void nd_batch_end(struct nd_batch *batch, enum nd_status status);
+enum nd_status nd_engine_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items,
+                                     size_t n, struct nd_decision *decisions, struct nd_error *err);
+void nd_engine_batch_end(struct nd_engine_batch *batch, enum nd_status status);
 /* The same of a batch that the worker has prepared, which pushes it now (stars.c). */
-enum nd_status nd_batch_begin_prepared(struct nd_dedup *d, unsigned worker,
-                                       struct nd_decision *decisions, struct nd_error *err);
+enum nd_status nd_engine_batch_begin_prepared(struct nd_dedup *d, unsigned worker,
+                                              struct nd_decision *decisions, struct nd_error *err);
 
 /* Have the text source keep a document; place: in the batch. */
 enum nd_status nd_document_keep_text(struct nd_dedup *d, const struct nd_item *item, size_t place,
@@ -109,10 +109,10 @@ void nd_stats_count_decision(struct nd_dedup_stats *stats, const struct nd_decis
  *
  * Read, sketch and sign the open items; then give them numbers, by which no look-up finds them yet.
  */
-enum nd_status nd_batch_index(struct nd_batch *batch, struct nd_error *err);
+enum nd_status nd_engine_batch_index(struct nd_engine_batch *batch, struct nd_error *err);
 /* The same, but items with the bytes of an earlier one need no number of their own: of one of this
  * batch (ND_ITEM_FOLLOWS), or of those before (ND_ITEM_REMOVED, `kept` is its number). */
-enum nd_status nd_batch_index_originals(struct nd_batch *batch, struct nd_error *err);
+enum nd_status nd_engine_batch_index_originals(struct nd_engine_batch *batch, struct nd_error *err);
 
 /*
  * Whether an item that is no copy, and has the number `own`, equals an earlier document that is
@@ -130,13 +130,13 @@ enum nd_status nd_numbers_compare(const struct nd_dedup *d, struct nd_worker *w,
  * take a batch that has begun, end it, and leave the engine half changed where they fail.
  */
 typedef enum nd_status nd_found(void *context, const struct nd_found_pair *pair);
-enum nd_status nd_push_stars(struct nd_batch *batch, struct nd_error *err);
-enum nd_status nd_push_complete(struct nd_batch *batch, struct nd_error *err);
-enum nd_status nd_push_components(struct nd_batch *batch, struct nd_error *err);
+enum nd_status nd_push_stars(struct nd_engine_batch *batch, struct nd_error *err);
+enum nd_status nd_push_complete(struct nd_engine_batch *batch, struct nd_error *err);
+enum nd_status nd_push_components(struct nd_engine_batch *batch, struct nd_error *err);
 enum nd_status nd_decide_components(struct nd_dedup *d, uint64_t first, size_t n,
                                     struct nd_decision *decisions, struct nd_component_via *via,
                                     struct nd_error *err);
-enum nd_status nd_push_pairs(struct nd_batch *batch, nd_found *found, void *context,
+enum nd_status nd_push_pairs(struct nd_engine_batch *batch, nd_found *found, void *context,
                              struct nd_error *err);
 /* A query; what is found goes to `found`, and where `decision` is not NULL, what is decided about
  * each item goes there, counted in *counts. */
@@ -153,10 +153,10 @@ void nd_components_free(struct nd_components *components);
 void nd_complete_free(struct nd_complete *complete);
 
 /* Decide the items of a batch of stars among themselves (resolve_batch.c). */
-enum nd_status nd_resolve_batch(struct nd_batch *batch, struct nd_error *err);
+enum nd_status nd_resolve_batch(struct nd_engine_batch *batch, struct nd_error *err);
 /* The same before the push of a batch that was matched ahead, as far as it is certain by then.
  * ND_ENOMEM: the batch is of no use any more. */
-enum nd_status nd_resolve_ahead(struct nd_batch *batch, struct nd_worker *w);
+enum nd_status nd_resolve_ahead(struct nd_engine_batch *batch, struct nd_worker *w);
 /*
  * The steps by which an item of a batch of stars is compared with the kept documents that the index
  * has (stars.c); errors are the worker's.  match_kept: all of them.  match_equal: by bytes and tokens;

@@ -7,7 +7,8 @@ static bool is_earlier(struct nd_kept_ref x, struct nd_kept_ref y)
     return x.in_batch != y.in_batch ? y.in_batch : x.number < y.number;
 }
 
-bool nd_hit_is_better(const struct nd_plan *plan, const struct nd_hit *x, const struct nd_hit *y)
+bool nd_hit_is_better(const struct nd_engine_plan *plan, const struct nd_hit *x,
+                      const struct nd_hit *y)
 {
     int by_measure;
 
@@ -52,7 +53,7 @@ bool nd_item_note_equal(struct nd_worker *w, struct nd_item *item, uint32_t numb
  * reaches the threshold and, if the item may prune, is better than the best so far.  UINT64_MAX:
  * more than either has.  The best so far is the last one, as each is noted only if it is better.
  */
-static uint64_t needed_shared(const struct nd_plan *plan, const struct nd_item *item,
+static uint64_t needed_shared(const struct nd_engine_plan *plan, const struct nd_item *item,
                               struct nd_kept_ref kept, size_t n)
 {
     enum nd_verify verify = plan->params.verify;
@@ -97,7 +98,7 @@ bool nd_item_compare(const struct nd_kept *kept, struct nd_worker *w, struct nd_
 }
 
 /* In the order in which candidates are checked: the nearest, then by keep order. */
-static bool comes_before(const struct nd_plan *plan, struct nd_candidate x, bool x_in_batch,
+static bool comes_before(const struct nd_engine_plan *plan, struct nd_candidate x, bool x_in_batch,
                          const struct nd_hit *y)
 {
     if (plan->index.bands == 0 && plan->params.candidates == ND_CANDIDATES_SIMHASH) {
@@ -109,7 +110,7 @@ static bool comes_before(const struct nd_plan *plan, struct nd_candidate x, bool
     return is_earlier((struct nd_kept_ref){x.number, x_in_batch}, y->kept);
 }
 
-static size_t rank_of(const struct nd_plan *plan, const struct nd_item *item,
+static size_t rank_of(const struct nd_engine_plan *plan, const struct nd_item *item,
                       const struct nd_hit *hit)
 {
     size_t rank = 0;
@@ -122,7 +123,7 @@ static size_t rank_of(const struct nd_plan *plan, const struct nd_item *item,
 }
 
 /* Cheap where the candidates are few, which they nearly always are. */
-static bool is_within(const struct nd_plan *plan, const struct nd_item *item,
+static bool is_within(const struct nd_engine_plan *plan, const struct nd_item *item,
                       const struct nd_hit *hit, size_t more)
 {
     size_t limit = plan->params.max_checks;
@@ -132,7 +133,7 @@ static bool is_within(const struct nd_plan *plan, const struct nd_item *item,
     return rank_of(plan, item, hit) + more < limit;
 }
 
-bool nd_item_has_hit(const struct nd_plan *plan, const struct nd_item *item, size_t more)
+bool nd_item_has_hit(const struct nd_engine_plan *plan, const struct nd_item *item, size_t more)
 {
     for (size_t i = 0; i < item->search.n_hits; i++)
         if (is_within(plan, item, &item->search.hits[i], more))
@@ -140,7 +141,7 @@ bool nd_item_has_hit(const struct nd_plan *plan, const struct nd_item *item, siz
     return false;
 }
 
-const struct nd_hit *nd_item_best_hit(const struct nd_plan *plan, const struct nd_item *item)
+const struct nd_hit *nd_item_best_hit(const struct nd_engine_plan *plan, const struct nd_item *item)
 {
     const struct nd_hit *best = NULL;
 

@@ -18,11 +18,13 @@ bool nd_item_note_equal(struct nd_worker *w, struct nd_item *item, uint32_t numb
 
 /* Whether hit x is to be preferred: equal documents, then those of greater measure, then the
  * earlier. */
-bool nd_hit_is_better(const struct nd_plan *plan, const struct nd_hit *x, const struct nd_hit *y);
+bool nd_hit_is_better(const struct nd_engine_plan *plan, const struct nd_hit *x,
+                      const struct nd_hit *y);
 /* Whether some hit is among the first max_checks candidates even if `more` others should come
  * before it. */
-bool nd_item_has_hit(const struct nd_plan *plan, const struct nd_item *item, size_t more);
+bool nd_item_has_hit(const struct nd_engine_plan *plan, const struct nd_item *item, size_t more);
 /* The best of the hits that are among the first max_checks candidates, or NULL. */
-const struct nd_hit *nd_item_best_hit(const struct nd_plan *plan, const struct nd_item *item);
+const struct nd_hit *nd_item_best_hit(const struct nd_engine_plan *plan,
+                                      const struct nd_item *item);
 
 #endif

@@ -134,7 +134,8 @@ static int matches(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item
     if (d->plan.params.verify == ND_VERIFY_NONE)
         return d->plan.matching ||
                nd_index_is_candidate(d->kept.finder.index, &item->read.row,
-                                     nd_plan_filter(&d->plan, item->read.n_shingles), member);
+                                     nd_engine_plan_filter(&d->plan, item->read.n_shingles),
+                                     member);
     ok = nd_item_begin_compare(w, item) &&
          nd_item_compare(&d->kept, w, item, &w->set, (struct nd_candidate){.number = member}, NULL);
     if (!ok)
@@ -193,7 +194,7 @@ static int matches_all(struct nd_dedup *d, struct nd_item *item, const struct nd
 /* The kept ones among the candidates, those of earlier batches: max_checks are compared. */
 static void meet_earlier(void *context, size_t place, unsigned worker)
 {
-    const struct nd_batch *batch = context;
+    const struct nd_engine_batch *batch = context;
     const struct nd_dedup *d = batch->d;
     struct nd_worker *w = &d->crew.worker[worker];
     struct nd_item *item = &batch->item[place];
@@ -218,7 +219,7 @@ static bool is_listed(const struct nd_candidate *at, size_t n, uint32_t number)
 }
 
 /* Those of this batch as well, now that they are decided. */
-static bool meet_all(const struct nd_batch *batch, struct nd_item *item)
+static bool meet_all(const struct nd_engine_batch *batch, struct nd_item *item)
 {
     const struct nd_dedup *d = batch->d;
     struct nd_worker *w = d->crew.pusher;
@@ -273,7 +274,7 @@ static bool join_equal(struct nd_dedup *d, struct nd_item *item, uint32_t number
  * documents it matches, that whose kept one it resembles most; or it leads one.  False:
  * worker->error.
  */
-static bool join_item(const struct nd_batch *batch, struct nd_item *item, uint32_t number)
+static bool join_item(const struct nd_engine_batch *batch, struct nd_item *item, uint32_t number)
 {
     struct nd_dedup *d = batch->d;
     size_t checks = d->plan.params.max_checks, n_hits;
@@ -317,7 +318,7 @@ static enum nd_status list_item(struct nd_dedup *d, struct nd_item *item, uint32
 }
 
 /* In keep order. */
-static enum nd_status join_all(const struct nd_batch *batch, struct nd_error *err)
+static enum nd_status join_all(const struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
     uint32_t *number = batch->number;
@@ -342,7 +343,7 @@ static enum nd_status join_all(const struct nd_batch *batch, struct nd_error *er
 
 static void describe(void *context, size_t place, unsigned worker)
 {
-    const struct nd_batch *batch = context;
+    const struct nd_engine_batch *batch = context;
     const struct nd_dedup *d = batch->d;
     struct nd_worker *w = &d->crew.worker[worker];
     const struct nd_item *item = &batch->item[place];
@@ -366,13 +367,13 @@ static void describe(void *context, size_t place, unsigned worker)
     out->verified = nd_kept_verified(&d->kept, out->verified, document, out->kept);
 }
 
-static enum nd_status complete(struct nd_batch *batch, struct nd_error *err)
+static enum nd_status complete(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
     enum nd_status status = make_room(d, batch->n, err);
 
     if (status == ND_OK)
-        status = nd_batch_index_originals(batch, err);
+        status = nd_engine_batch_index_originals(batch, err);
     if (status != ND_OK)
         return status;
     nd_crew_forget_sets(&d->crew);
@@ -387,7 +388,7 @@ static enum nd_status complete(struct nd_batch *batch, struct nd_error *err)
     return status;
 }
 
-enum nd_status nd_push_complete(struct nd_batch *batch, struct nd_error *err)
+enum nd_status nd_push_complete(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
     enum nd_status status = complete(batch, err);
@@ -398,6 +399,6 @@ enum nd_status nd_push_complete(struct nd_batch *batch, struct nd_error *err)
         nd_stats_count_decision(&d->stats, decision, decision->kept != d->stats.documents + i);
         nd_stats_count(&d->stats, &batch->item[i], decision->checks, decision->was_cut);
     }
-    nd_batch_end(batch, status);
+    nd_engine_batch_end(batch, status);
     return status;
 }

@@ -145,7 +145,7 @@ static bool is_met(const struct nd_dedup *d, const struct nd_item *item, uint32_
 
 static void meet_earlier(void *context, size_t place, unsigned worker)
 {
-    const struct nd_batch *batch = context;
+    const struct nd_engine_batch *batch = context;
     const struct nd_dedup *d = batch->d;
     struct nd_worker *w = &d->crew.worker[worker];
     struct nd_item *item = &batch->item[place];
@@ -195,7 +195,7 @@ static const struct nd_hit *hit_with(const struct nd_item *item, uint32_t number
 }
 
 /* Compare a candidate that meet_earlier did not; true where there is nothing to compare. */
-static bool compare_now(const struct nd_batch *batch, struct nd_item *item,
+static bool compare_now(const struct nd_engine_batch *batch, struct nd_item *item,
                         struct nd_candidate candidate)
 {
     struct nd_worker *w = batch->d->crew.pusher;
@@ -209,7 +209,7 @@ static bool compare_now(const struct nd_batch *batch, struct nd_item *item,
  * component were compared; false: worker->error.  What meet_earlier did not come to, as it was
  * stopped by that number, is compared now, where others are of the component by now.
  */
-static bool meet_all(const struct nd_batch *batch, size_t place)
+static bool meet_all(const struct nd_engine_batch *batch, size_t place)
 {
     struct nd_dedup *d = batch->d;
     struct nd_components *c = d->components;
@@ -243,7 +243,7 @@ static bool meet_all(const struct nd_batch *batch, size_t place)
 }
 
 /* Let later ones find it, by those of its keys that are not full. */
-static bool list_item(const struct nd_batch *batch, size_t place)
+static bool list_item(const struct nd_engine_batch *batch, size_t place)
 {
     struct nd_dedup *d = batch->d;
     struct nd_components *c = d->components;
@@ -273,7 +273,7 @@ static void join_copy(struct nd_dedup *d, struct nd_item *item, uint32_t documen
 
 /* One that equals an earlier document is found by that; but its signatures may differ, as some read
  * more than tokens.  False: worker->error. */
-static bool join_next(const struct nd_batch *batch, size_t place)
+static bool join_next(const struct nd_engine_batch *batch, size_t place)
 {
     struct nd_dedup *d = batch->d;
     struct nd_item *item = &batch->item[place];
@@ -288,7 +288,7 @@ static bool join_next(const struct nd_batch *batch, size_t place)
     return !item->read.is_listed || (meet_all(batch, place) && list_item(batch, place));
 }
 
-static bool join_item(const struct nd_batch *batch, size_t place)
+static bool join_item(const struct nd_engine_batch *batch, size_t place)
 {
     struct nd_dedup *d = batch->d;
     struct nd_item *item = &batch->item[place];
@@ -304,7 +304,7 @@ static bool join_item(const struct nd_batch *batch, size_t place)
     return join_next(batch, place);
 }
 
-static enum nd_status join_batch(struct nd_batch *batch, struct nd_error *err)
+static enum nd_status join_batch(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
     enum nd_status status;
@@ -315,7 +315,7 @@ static enum nd_status join_batch(struct nd_batch *batch, struct nd_error *err)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     status = add_documents(d->components, batch->n, err);
     if (status == ND_OK)
-        status = nd_batch_index_originals(batch, err);
+        status = nd_engine_batch_index_originals(batch, err);
     if (status == ND_OK)
         status = nd_index_reserve(d->kept.finder.index, batch->n, err);
     if (status != ND_OK)
@@ -332,13 +332,13 @@ static enum nd_status join_batch(struct nd_batch *batch, struct nd_error *err)
     return status;
 }
 
-enum nd_status nd_push_components(struct nd_batch *batch, struct nd_error *err)
+enum nd_status nd_push_components(struct nd_engine_batch *batch, struct nd_error *err)
 {
     enum nd_status status = join_batch(batch, err);
 
     if (status == ND_OK)
         batch->d->components->n += (uint32_t)batch->n;
-    nd_batch_end(batch, status);
+    nd_engine_batch_end(batch, status);
     return status;
 }
 

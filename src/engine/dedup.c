@@ -26,7 +26,7 @@ static void release(struct nd_dedup *d)
     nd_column_release(&d->withdrawn);
     nd_ahead_free(d->ahead);
     nd_crew_release(&d->crew);
-    nd_plan_release(&d->plan);
+    nd_engine_plan_release(&d->plan);
     free(d);
 }
 
@@ -35,7 +35,7 @@ static bool make_parts(struct nd_dedup *d, const struct nd_dedup_params *params,
 {
     unsigned n = nd_pool_threads(d->crew.pool);
 
-    if (nd_plan_init(&d->plan, params, err) ||
+    if (nd_engine_plan_init(&d->plan, params, err) ||
         nd_kept_init(&d->kept, &d->plan, source, d->crew.pool, err) ||
         !nd_finder_init(&d->leaders, &d->plan, err) || !nd_finder_init(&d->pending, &d->plan, err))
         return false;
@@ -248,10 +248,10 @@ enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *ite
     if (status == ND_OK)
         status = check_given(decisions || !n, "decisions", err);
     if (status == ND_OK)
-        status = nd_batch_check(d, items, n, err);
+        status = nd_engine_batch_check(d, items, n, err);
     if (status != ND_OK)
         return leave(d, ND_CALL_CHANGES, status);
-    status = nd_batch_begin(d, items, n, decisions, err);
+    status = nd_engine_batch_begin(d, items, n, decisions, err);
     if (status == ND_OK)
         status = is_star ? nd_push_stars(d->batch, err) : nd_push_complete(d->batch, err);
     return leave_pushed(d, status);
@@ -264,7 +264,7 @@ enum nd_status nd_dedup_push_prepared(struct nd_dedup *d, unsigned worker,
 
     if (status != ND_OK)
         return status;
-    status = nd_batch_begin_prepared(d, worker, decisions, err);
+    status = nd_engine_batch_begin_prepared(d, worker, decisions, err);
     if (status == ND_OK)
         status = nd_push_stars(&d->batch[worker], err);
     return leave_pushed(d, status);
@@ -279,10 +279,10 @@ static enum nd_status push_pairs(struct nd_dedup *d, const struct nd_dedup_item 
         check_kind(d, d->plan.params.cluster == ND_CLUSTER_PAIRS, function, err);
 
     if (status == ND_OK)
-        status = nd_batch_check(d, items, n, err);
+        status = nd_engine_batch_check(d, items, n, err);
     if (status != ND_OK)
         return leave(d, ND_CALL_CHANGES, status);
-    status = nd_batch_begin(d, items, n, NULL, err);
+    status = nd_engine_batch_begin(d, items, n, NULL, err);
     if (status == ND_OK)
         status = nd_push_pairs(d->batch, found, context, err);
     return leave_pushed(d, status);
@@ -334,7 +334,7 @@ static enum nd_status query(struct nd_dedup *d, const struct nd_dedup_item *item
     if (status == ND_OK)
         status = check_kind(d, d->plan.params.cluster == ND_CLUSTER_PAIRS, name, err);
     if (status == ND_OK)
-        status = nd_batch_check(d, items, n, err);
+        status = nd_engine_batch_check(d, items, n, err);
     if (status == ND_OK)
         status = nd_query_pairs(d, items, n, what, err);
     return leave(d, ND_CALL_READS, status);
@@ -367,10 +367,10 @@ enum nd_status nd_dedup_push_components(struct nd_dedup *d, const struct nd_dedu
     status = check_kind(d, d->plan.params.cluster == ND_CLUSTER_COMPONENTS,
                         "nd_dedup_push_components", err);
     if (status == ND_OK)
-        status = nd_batch_check(d, items, n, err);
+        status = nd_engine_batch_check(d, items, n, err);
     if (status != ND_OK)
         return leave(d, ND_CALL_CHANGES, status);
-    status = nd_batch_begin(d, items, n, NULL, err);
+    status = nd_engine_batch_begin(d, items, n, NULL, err);
     if (status == ND_OK)
         status = nd_push_components(d->batch, err);
     return leave_pushed(d, status);

@@ -13,9 +13,9 @@
 
 #include "match/same_tokens.h"
 
-enum nd_equal_by nd_equal_by(const struct nd_plan *plan, bool is_short, bool is_empty)
+enum nd_equal_by nd_equal_by(const struct nd_engine_plan *plan, bool is_short, bool is_empty)
 {
-    if (nd_plan_ignores_text(plan))
+    if (nd_engine_plan_ignores_text(plan))
         return ND_EQUAL_NEVER;
     if (!is_short)
         return ND_EQUAL_BY_TOKENS;

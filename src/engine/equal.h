@@ -20,7 +20,7 @@ enum nd_equal_by {
 };
 
 /* By what a document equals others.  `is_empty`: it has no tokens. */
-enum nd_equal_by nd_equal_by(const struct nd_plan *plan, bool is_short, bool is_empty);
+enum nd_equal_by nd_equal_by(const struct nd_engine_plan *plan, bool is_short, bool is_empty);
 
 /* Whether the bytes of two documents are equal. */
 bool nd_equal_bytes(struct nd_view a, struct nd_view b);

@@ -6,7 +6,8 @@
 
 #include "base/hash.h"
 
-bool nd_finder_init(struct nd_finder *finder, const struct nd_plan *plan, struct nd_error *err)
+bool nd_finder_init(struct nd_finder *finder, const struct nd_engine_plan *plan,
+                    struct nd_error *err)
 {
     bool ok = true;
 
@@ -51,7 +52,7 @@ bool nd_finder_add_same_tokens(const struct nd_finder *finder, struct nd_worker 
         nd_index_find_identity(finder->index, item->read.row.identity, item->read.row.group);
     uint32_t number;
 
-    if (nd_plan_ignores_text(w->plan))
+    if (nd_engine_plan_ignores_text(w->plan))
         return true;
     while (nd_index_next_identity(finder->index, &scan, &number))
         if (!has(&w->found, number) &&
@@ -92,7 +93,7 @@ bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
                           const struct nd_item *item)
 {
     const struct nd_index_row *row = &item->read.row;
-    struct nd_index_filter filter = nd_plan_filter(w->plan, item->read.n_shingles);
+    struct nd_index_filter filter = nd_engine_plan_filter(w->plan, item->read.n_shingles);
     enum nd_status status = ND_OK;
 
     w->found.count = w->crowd = 0;
@@ -115,7 +116,7 @@ bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
 bool nd_finder_meets_any(const struct nd_finder *finder, struct nd_worker *w,
                          const struct nd_item *item, uint32_t below)
 {
-    if (!nd_plan_ignores_text(w->plan) && has_same_identity(finder->index, item, below))
+    if (!nd_engine_plan_ignores_text(w->plan) && has_same_identity(finder->index, item, below))
         return true;
     if (item->read.row.identity_only)
         return false;
@@ -292,14 +293,14 @@ static void link_key(uint64_t key, size_t row, struct memo *memo, size_t n_place
 }
 
 /* By the keys of its signatures, and by its tokens. */
-static void link_item(const struct nd_plan *plan, const struct nd_item *item, size_t row,
+static void link_item(const struct nd_engine_plan *plan, const struct nd_item *item, size_t row,
                       struct memo *memo, size_t n_places, unsigned char *linked)
 {
     const struct nd_key_list *keys = &item->read.signatures->keys;
 
     for (size_t k = 0; k < keys->count; k++)
         link_key(keys->items[k], row, memo, n_places, linked);
-    if (!nd_plan_ignores_text(plan))
+    if (!nd_engine_plan_ignores_text(plan))
         link_key(nd_mix64(item->read.row.identity + item->read.row.group), row, memo, n_places,
                  linked);
 }
@@ -313,7 +314,7 @@ static struct memo *new_memo(size_t n_keys, size_t *n_places)
     return calloc(*n_places, sizeof(struct memo));
 }
 
-static enum nd_status link_signed(const struct nd_plan *plan, const struct nd_item *item,
+static enum nd_status link_signed(const struct nd_engine_plan *plan, const struct nd_item *item,
                                   const struct nd_index_row *const *row, size_t n,
                                   unsigned char *linked)
 {
@@ -333,7 +334,7 @@ static enum nd_status link_signed(const struct nd_plan *plan, const struct nd_it
 }
 
 /* By what they contain, and by their tokens. */
-static enum nd_status link_containing(const struct nd_plan *plan, const struct nd_item *item,
+static enum nd_status link_containing(const struct nd_engine_plan *plan, const struct nd_item *item,
                                       const struct nd_index_row *const *row, size_t n,
                                       unsigned char *linked)
 {
@@ -354,7 +355,7 @@ static enum nd_status link_containing(const struct nd_plan *plan, const struct n
     return ok ? ND_OK : ND_ENOMEM;
 }
 
-enum nd_status nd_finder_link(const struct nd_plan *plan, const struct nd_item *item,
+enum nd_status nd_finder_link(const struct nd_engine_plan *plan, const struct nd_item *item,
                               const struct nd_index_row *const *row, size_t n,
                               unsigned char *linked, struct nd_pool *pool)
 {

@@ -11,7 +11,8 @@ struct nd_finder {
     struct nd_signature_index *signatures; /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_containers *containers;      /* where samples of shingles are looked up, else NULL */
 };
-bool nd_finder_init(struct nd_finder *finder, const struct nd_plan *plan, struct nd_error *err);
+bool nd_finder_init(struct nd_finder *finder, const struct nd_engine_plan *plan,
+                    struct nd_error *err);
 void nd_finder_release(struct nd_finder *finder);
 size_t nd_finder_bytes(const struct nd_finder *finder);
 
@@ -60,7 +61,7 @@ enum nd_status nd_finder_list_alone(struct nd_finder *finder, uint32_t number,
                                     const struct nd_item *item, struct nd_error *err);
 
 /* Mark the items of a batch that share a table key, as nd_index_link_rows does.  ND_ENOMEM. */
-enum nd_status nd_finder_link(const struct nd_plan *plan, const struct nd_item *item,
+enum nd_status nd_finder_link(const struct nd_engine_plan *plan, const struct nd_item *item,
                               const struct nd_index_row *const *row, size_t n,
                               unsigned char *linked, struct nd_pool *pool);
 

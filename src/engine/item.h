@@ -107,7 +107,7 @@ static inline size_t nd_item_candidates(const struct nd_item *item)
 bool nd_items_same_bytes(const struct nd_item *a, const struct nd_item *b);
 
 /* By what an item that was read equals others. */
-static inline enum nd_equal_by nd_item_equal_by(const struct nd_plan *plan,
+static inline enum nd_equal_by nd_item_equal_by(const struct nd_engine_plan *plan,
                                                 const struct nd_item *item)
 {
     return nd_equal_by(plan, item->read.is_short, item->read.n_tokens == 0);

@@ -181,7 +181,7 @@ int nd_kept_find_tokens(const struct nd_kept *kept, struct nd_worker *w, const s
     uint32_t at;
     int found = 0;
 
-    if (nd_plan_ignores_text(kept->plan))
+    if (nd_engine_plan_ignores_text(kept->plan))
         return 0;
     while (nd_index_next_identity(kept->finder.index, &scan, &at)) {
         int same = nd_kept_equals(kept, w, item, ND_EQUAL_BY_TOKENS, at);
@@ -329,7 +329,7 @@ enum nd_status nd_kept_add(struct nd_kept *kept, const struct nd_item *item, siz
     return ND_OK;
 }
 
-enum nd_status nd_kept_init(struct nd_kept *kept, const struct nd_plan *plan,
+enum nd_status nd_kept_init(struct nd_kept *kept, const struct nd_engine_plan *plan,
                             const struct nd_text_source *source, struct nd_pool *pool,
                             struct nd_error *err)
 {

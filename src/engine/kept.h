@@ -12,7 +12,7 @@
  * were used lately.
  */
 struct nd_kept {
-    const struct nd_plan *plan;
+    const struct nd_engine_plan *plan;
     struct nd_finder finder;
     struct nd_column document; /* uint32_t: its number as pushed */
     struct nd_column raw;      /* uint64_t: hash of its bytes */
@@ -27,7 +27,7 @@ struct nd_kept {
     struct nd_pool *pool;
 };
 /* source NULL: the engine keeps the texts.  Where it fails, nd_kept_release frees what was made. */
-enum nd_status nd_kept_init(struct nd_kept *kept, const struct nd_plan *plan,
+enum nd_status nd_kept_init(struct nd_kept *kept, const struct nd_engine_plan *plan,
                             const struct nd_text_source *source, struct nd_pool *pool,
                             struct nd_error *err);
 void nd_kept_release(struct nd_kept *kept);

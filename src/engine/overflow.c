@@ -134,13 +134,13 @@ static bool note_values_joined(const struct nd_kept *kept, struct nd_worker *w,
 
 enum { KEYS_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
 
-static bool has_limit(const struct nd_plan *plan)
+static bool has_limit(const struct nd_engine_plan *plan)
 {
     return plan->params.candidates == ND_CANDIDATES_MINHASH ||
            plan->params.candidates == ND_CANDIDATES_SIMHASH;
 }
 
-static void note_full_keys(const struct nd_plan *plan, const uint32_t *full, uint32_t max,
+static void note_full_keys(const struct nd_engine_plan *plan, const uint32_t *full, uint32_t max,
                            struct nd_item *item)
 {
     for (unsigned t = 0; t + 1 < plan->n_keys; t++)
@@ -148,7 +148,8 @@ static void note_full_keys(const struct nd_plan *plan, const uint32_t *full, uin
             item->read.row.left_out.word[t / 64] |= UINT64_C(1) << t % 64;
 }
 
-bool nd_listed_keys_reserve(struct nd_listed_keys *listed, const struct nd_plan *plan, size_t n)
+bool nd_listed_keys_reserve(struct nd_listed_keys *listed, const struct nd_engine_plan *plan,
+                            size_t n)
 {
     listed->n = 0;
     listed->n_max = n;
@@ -156,7 +157,7 @@ bool nd_listed_keys_reserve(struct nd_listed_keys *listed, const struct nd_plan 
 }
 
 /* A key that it is left out of becomes one that nobody has. */
-void nd_listed_keys_add(struct nd_listed_keys *listed, const struct nd_plan *plan,
+void nd_listed_keys_add(struct nd_listed_keys *listed, const struct nd_engine_plan *plan,
                         const struct nd_index_row *row)
 {
     size_t at = listed->n++;
@@ -199,7 +200,7 @@ static void note_keys_of_candidates(const struct nd_kept *kept, const struct nd_
     const struct nd_candidates *near = &item->search.near_in_batch;
 
     nd_index_count_keys(kept->finder.index, &item->read.row,
-                        nd_plan_filter(w->plan, item->read.n_shingles), max, full);
+                        nd_engine_plan_filter(w->plan, item->read.n_shingles), max, full);
     for (unsigned t = 0; t + 1 < w->plan->n_keys; t++)
         for (size_t i = 0; batch && i < near->count && full[t] < max; i++)
             full[t] += nd_index_will_stand(&w->plan->index, &batch[near->items[i].number].read.row,

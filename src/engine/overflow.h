@@ -10,8 +10,9 @@ struct nd_listed_keys {
     size_t n, n_max, capacity;
 };
 /* Empty it, with room for n documents.  False: out of memory. */
-bool nd_listed_keys_reserve(struct nd_listed_keys *listed, const struct nd_plan *plan, size_t n);
-void nd_listed_keys_add(struct nd_listed_keys *listed, const struct nd_plan *plan,
+bool nd_listed_keys_reserve(struct nd_listed_keys *listed, const struct nd_engine_plan *plan,
+                            size_t n);
+void nd_listed_keys_add(struct nd_listed_keys *listed, const struct nd_engine_plan *plan,
                         const struct nd_index_row *row);
 
 /*

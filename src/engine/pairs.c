@@ -110,7 +110,7 @@ static bool compare_candidates(struct nd_dedup *d, struct nd_worker *w, struct n
 
 /* A batch that is pushed. */
 struct pairing {
-    struct nd_batch *batch;
+    struct nd_engine_batch *batch;
     bool *is_paired;
     size_t from;   /* items before were reported */
     size_t n_held; /* hits; changed by several workers at once */
@@ -216,7 +216,7 @@ static void describe_agreement(const struct nd_dedup *d, const struct nd_item *i
 }
 
 /* The number of the best hit. */
-static uint32_t nearest_of(const struct nd_plan *plan, const struct nd_hit *hits, size_t n)
+static uint32_t nearest_of(const struct nd_engine_plan *plan, const struct nd_hit *hits, size_t n)
 {
     const struct nd_hit *best = hits;
 
@@ -365,7 +365,7 @@ static enum nd_status list_at_once(struct pairing *job, struct nd_error *err)
 static enum nd_status index_and_pair(struct pairing *job, nd_found *found, void *context,
                                      struct nd_error *err)
 {
-    enum nd_status status = nd_batch_index(job->batch, err);
+    enum nd_status status = nd_engine_batch_index(job->batch, err);
 
     if (status == ND_OK)
         status = found ? list_at_once(job, err) : list_one_by_one(job, err);
@@ -376,7 +376,7 @@ static enum nd_status index_and_pair(struct pairing *job, nd_found *found, void 
     return status;
 }
 
-enum nd_status nd_push_pairs(struct nd_batch *batch, nd_found *found, void *context,
+enum nd_status nd_push_pairs(struct nd_engine_batch *batch, nd_found *found, void *context,
                              struct nd_error *err)
 {
     struct pairing job = {.batch = batch};
@@ -389,7 +389,7 @@ enum nd_status nd_push_pairs(struct nd_batch *batch, nd_found *found, void *cont
                  : nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     for (size_t i = 0; i < n && status == ND_OK; i++)
         nd_stats_count(&batch->d->stats, &batch->item[i], batch->item[i].search.n_near, false);
-    nd_batch_end(batch, status);
+    nd_engine_batch_end(batch, status);
     free(job.is_paired);
     return status;
 }
@@ -414,7 +414,7 @@ static bool tell_identical(struct nd_dedup *d, struct nd_worker *w, struct nd_it
  * altogether. */
 static void query_item(void *context, size_t place, unsigned worker)
 {
-    struct nd_batch *batch = context;
+    struct nd_engine_batch *batch = context;
     struct nd_dedup *d = batch->d;
     struct nd_worker *w = &d->crew.worker[worker];
     struct nd_item *item = &batch->item[place];
@@ -443,7 +443,7 @@ static void query_item(void *context, size_t place, unsigned worker)
 }
 
 /* By one worker, or by all: what they find stands in the items. */
-static enum nd_status query_all(struct nd_batch *batch, unsigned worker, bool has_all,
+static enum nd_status query_all(struct nd_engine_batch *batch, unsigned worker, bool has_all,
                                 struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
@@ -464,7 +464,7 @@ static enum nd_status query_all(struct nd_batch *batch, unsigned worker, bool ha
     return w->status;
 }
 
-static enum nd_status report_query(struct nd_batch *batch, const struct nd_query *query)
+static enum nd_status report_query(struct nd_engine_batch *batch, const struct nd_query *query)
 {
     struct nd_dedup *d = batch->d;
     size_t max = d->plan.params.max_checks;
@@ -499,7 +499,7 @@ static enum nd_status report_query(struct nd_batch *batch, const struct nd_query
 enum nd_status nd_query_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                               const struct nd_query *query, struct nd_error *err)
 {
-    struct nd_batch *batch;
+    struct nd_engine_batch *batch;
     unsigned worker = 0;
     bool has_all = n > 1 && nd_lending_borrow_all(d->crew.lending);
     enum nd_status status;

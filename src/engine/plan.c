@@ -5,7 +5,7 @@
  * Two sets of cosine t share at least the fraction t of the smaller one, and more the more their
  * sizes differ: t sqrt(larger / smaller).  So samples that find a containment of t find the cosine.
  */
-static enum nd_status plan_containers(struct nd_plan *plan, struct nd_error *err)
+static enum nd_status plan_containers(struct nd_engine_plan *plan, struct nd_error *err)
 {
     const struct nd_dedup_params *params = &plan->params;
     struct nd_container_params *p = &plan->containers;
@@ -18,7 +18,7 @@ static enum nd_status plan_containers(struct nd_plan *plan, struct nd_error *err
     return nd_sample_choose(p->threshold, params->recall, &p->sample, &p->min_shared, err);
 }
 
-static enum nd_status plan_bands(struct nd_plan *plan, struct nd_error *err)
+static enum nd_status plan_bands(struct nd_engine_plan *plan, struct nd_error *err)
 {
     const struct nd_dedup_params *params = &plan->params;
 
@@ -35,7 +35,7 @@ static enum nd_status plan_bands(struct nd_plan *plan, struct nd_error *err)
                            err);
 }
 
-static enum nd_status plan_candidates(struct nd_plan *plan, struct nd_error *err)
+static enum nd_status plan_candidates(struct nd_engine_plan *plan, struct nd_error *err)
 {
     const struct nd_dedup_params *params = &plan->params;
 
@@ -52,8 +52,8 @@ static enum nd_status plan_candidates(struct nd_plan *plan, struct nd_error *err
     return ND_OK;
 }
 
-enum nd_status nd_plan_init(struct nd_plan *plan, const struct nd_dedup_params *params,
-                            struct nd_error *err)
+enum nd_status nd_engine_plan_init(struct nd_engine_plan *plan,
+                                   const struct nd_dedup_params *params, struct nd_error *err)
 {
     enum nd_status status;
 
@@ -69,24 +69,24 @@ enum nd_status nd_plan_init(struct nd_plan *plan, const struct nd_dedup_params *
     return status;
 }
 
-void nd_plan_release(struct nd_plan *plan)
+void nd_engine_plan_release(struct nd_engine_plan *plan)
 {
     nd_matching_free(plan->matching);
 }
 
-bool nd_plan_ignores_text(const struct nd_plan *plan)
+bool nd_engine_plan_ignores_text(const struct nd_engine_plan *plan)
 {
     return plan->matching && plan->matching->ignores_text;
 }
 
-bool nd_plan_has_copies(const struct nd_plan *plan)
+bool nd_engine_plan_has_copies(const struct nd_engine_plan *plan)
 {
     const struct nd_matching *m = plan->matching;
 
     return !m || !(m->ignores_text || nd_beside_is_read(&m->beside));
 }
 
-struct nd_index_filter nd_plan_filter(const struct nd_plan *plan, uint64_t n_shingles)
+struct nd_index_filter nd_engine_plan_filter(const struct nd_engine_plan *plan, uint64_t n_shingles)
 {
     struct nd_index_filter filter = {0, UINT32_MAX, plan->min_equal};
 

@@ -13,7 +13,7 @@
 #include "recipe/recipe.h"
 
 /* Made from the parameters, and never changed: all threads read it. */
-struct nd_plan {
+struct nd_engine_plan {
     struct nd_dedup_params params; /* max_checks has no bound where all documents are candidates */
     struct nd_index_params index;
     struct nd_container_params containers; /* .sample: 0 where no samples are looked up */
@@ -26,19 +26,20 @@ struct nd_plan {
 };
 
 /* The parameters were checked. */
-enum nd_status nd_plan_init(struct nd_plan *plan, const struct nd_dedup_params *params,
-                            struct nd_error *err);
-void nd_plan_release(struct nd_plan *plan);
+enum nd_status nd_engine_plan_init(struct nd_engine_plan *plan,
+                                   const struct nd_dedup_params *params, struct nd_error *err);
+void nd_engine_plan_release(struct nd_engine_plan *plan);
 
 /* Whether documents are compared by something else than their texts, so that none equals another.
  */
-bool nd_plan_ignores_text(const struct nd_plan *plan);
+bool nd_engine_plan_ignores_text(const struct nd_engine_plan *plan);
 /* Whether documents with the same bytes are alike in all that is compared: then a copy is decided
  * by what it is a copy of, and never read. */
-bool nd_plan_has_copies(const struct nd_plan *plan);
+bool nd_engine_plan_has_copies(const struct nd_engine_plan *plan);
 
 /* What candidates of a document of n_shingles have in common: counts of shingles that allow the
  * threshold, and enough equal low bytes. */
-struct nd_index_filter nd_plan_filter(const struct nd_plan *plan, uint64_t n_shingles);
+struct nd_index_filter nd_engine_plan_filter(const struct nd_engine_plan *plan,
+                                             uint64_t n_shingles);
 
 #endif

@@ -44,7 +44,7 @@
 
 /* The state of a batch that is resolved.  Arrays "by place" have an entry for each item. */
 struct resolving {
-    struct nd_batch *batch;
+    struct nd_engine_batch *batch;
     struct nd_dedup *d;
     struct nd_item *item;
     struct nd_error *err;
@@ -224,7 +224,7 @@ static bool has_same_tokens(struct nd_worker *w, const struct nd_item *a, const 
  * one of an earlier batch. */
 static bool join_same_tokens(struct resolving *s, struct nd_worker *w, struct nd_item *item)
 {
-    if (nd_plan_ignores_text(&s->d->plan))
+    if (nd_engine_plan_ignores_text(&s->d->plan))
         return false;
     for (size_t i = item->search.n_checked; i < item->search.near_in_batch.count; i++) {
         uint32_t place = item->search.near_in_batch.items[i].number;
@@ -472,7 +472,7 @@ static enum nd_status find_linked(struct resolving *s, size_t n, struct nd_error
 }
 
 /* Which kept document each follower joins, now that all candidates are known. */
-static void choose_kept(struct nd_batch *batch)
+static void choose_kept(struct nd_engine_batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++) {
         struct nd_item *item = &batch->item[i];
@@ -488,7 +488,7 @@ static void choose_kept(struct nd_batch *batch)
     }
 }
 
-static enum nd_status resolve_all(struct nd_batch *batch, struct nd_error *err)
+static enum nd_status resolve_all(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
     struct resolving s = {.batch = batch,
@@ -507,7 +507,7 @@ static enum nd_status resolve_all(struct nd_batch *batch, struct nd_error *err)
     s.leader = nd_alloc_array(n, sizeof *s.leader);
     s.task = nd_alloc_array(n, sizeof *s.task);
     if (s.linked && s.link && s.below && s.pending && s.leader && s.task &&
-        (nd_plan_has_copies(&d->plan) || nd_plan_ignores_text(&d->plan) ||
+        (nd_engine_plan_has_copies(&d->plan) || nd_engine_plan_ignores_text(&d->plan) ||
          nd_items_group_unlisted(batch)))
         status = find_linked(&s, n, err);
     else
@@ -539,11 +539,11 @@ static bool is_linked(const struct resolving *s, size_t place)
 /* Whether the links of all are known, and those to resolve are so few that no key is full. */
 static bool can_resolve_ahead(struct resolving *s)
 {
-    const struct nd_batch *batch = s->batch;
+    const struct nd_engine_batch *batch = s->batch;
     size_t max_near = 0;
     uint64_t max_crowd = 0;
 
-    if (!nd_plan_has_copies(&s->d->plan) && !nd_plan_ignores_text(&s->d->plan))
+    if (!nd_engine_plan_has_copies(&s->d->plan) && !nd_engine_plan_ignores_text(&s->d->plan))
         return false;
     for (size_t i = 0; i < batch->n; i++) {
         const struct nd_item *item = &s->item[i];
@@ -580,7 +580,7 @@ static enum nd_status resolve_certain(struct resolving *s)
     return status == ND_OK ? resolve_in_order(s) : status;
 }
 
-enum nd_status nd_resolve_ahead(struct nd_batch *batch, struct nd_worker *w)
+enum nd_status nd_resolve_ahead(struct nd_engine_batch *batch, struct nd_worker *w)
 {
     struct resolving s = {.batch = batch,
                           .d = batch->d,
@@ -606,7 +606,8 @@ enum nd_status nd_resolve_ahead(struct nd_batch *batch, struct nd_worker *w)
 }
 
 /* Those that were left, if none of them meets another of the batch.  False: one does. */
-static bool resolve_rest(struct nd_batch *batch, enum nd_status *status, struct nd_error *err)
+static bool resolve_rest(struct nd_engine_batch *batch, enum nd_status *status,
+                         struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
     const struct resolving s = {
@@ -622,7 +623,7 @@ static bool resolve_rest(struct nd_batch *batch, enum nd_status *status, struct 
     return true;
 }
 
-enum nd_status nd_resolve_batch(struct nd_batch *batch, struct nd_error *err)
+enum nd_status nd_resolve_batch(struct nd_engine_batch *batch, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum nd_status nd_sketched_check(const struct nd_plan *plan, const struct nd_sketch_row *row,
+enum nd_status nd_sketched_check(const struct nd_engine_plan *plan, const struct nd_sketch_row *row,
                                  size_t at, struct nd_error *err)
 {
     if (!plan->params.takes_sketches)
@@ -17,7 +17,7 @@ enum nd_status nd_sketched_check(const struct nd_plan *plan, const struct nd_ske
     return ND_OK;
 }
 
-bool nd_sketched_takes_known(const struct nd_plan *plan)
+bool nd_sketched_takes_known(const struct nd_engine_plan *plan)
 {
     return plan->params.takes_sketches && !plan->containers.sample;
 }
@@ -28,7 +28,7 @@ struct nd_sketch nd_sketched_counts(const struct nd_sketch_row *row)
         .n_tokens = row->tokens, .n_shingles = row->n_shingles, .identity = row->identity};
 }
 
-bool nd_sketched_from_item(const struct nd_plan *plan, const struct nd_item *item,
+bool nd_sketched_from_item(const struct nd_engine_plan *plan, const struct nd_item *item,
                            struct nd_sketch_row *out)
 {
     const struct nd_index_row *row = &item->read.row;
@@ -56,7 +56,7 @@ bool nd_sketched_from_item(const struct nd_plan *plan, const struct nd_item *ite
 }
 
 /* A part that is not made of texts stays 0 here too, so that rows of both can be compared. */
-void nd_sketched_fill_row(const struct nd_plan *plan, const struct nd_sketch_row *row,
+void nd_sketched_fill_row(const struct nd_engine_plan *plan, const struct nd_sketch_row *row,
                           struct nd_index_row *out)
 {
     out->simhash = row->simhash;

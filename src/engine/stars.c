@@ -186,7 +186,7 @@ static void prepare_ahead(const struct nd_kept *kept, struct nd_worker *w, struc
  * thread alone goes on so from task to task; with several, another may have what follows.  Every
  * worker gets eight tasks at least, so that none waits long for the last.
  */
-static size_t task_size(const struct nd_batch *batch)
+static size_t task_size(const struct nd_engine_batch *batch)
 {
     enum { SIZE_LIMIT = 16, TASKS_A_WORKER = 8 };
     size_t size = batch->n / ((size_t)nd_pool_threads(batch->d->crew.pool) * TASKS_A_WORKER);
@@ -197,7 +197,7 @@ static size_t task_size(const struct nd_batch *batch)
 /* The documents of a task; of equal ones the first, which its copies follow. */
 static void match_task(void *context, size_t task, unsigned worker)
 {
-    const struct nd_batch *batch = context;
+    const struct nd_engine_batch *batch = context;
     const struct nd_kept *kept = &batch->d->kept;
     struct nd_worker *w = &batch->d->crew.worker[worker];
     size_t size = task_size(batch), from = task * size, to = from + size, end;
@@ -224,7 +224,7 @@ static void match_task(void *context, size_t task, unsigned worker)
 
 /* The kept documents of a batch, and what is made of them while the index takes them in. */
 struct keeping {
-    struct nd_batch *batch;
+    struct nd_engine_batch *batch;
     const struct nd_item **item;
     size_t n;
     uint32_t first; /* number of the first */
@@ -261,7 +261,7 @@ enum { KEEP_TASKS = 2 };
 static void keep_task(void *context, size_t task)
 {
     struct keeping *keeping = context;
-    struct nd_batch *batch = keeping->batch;
+    struct nd_engine_batch *batch = keeping->batch;
     struct nd_dedup *d = batch->d;
 
     if (task == 0) {
@@ -276,7 +276,7 @@ static void keep_task(void *context, size_t task)
 /* List the kept documents, and have their texts kept. */
 static enum nd_status begin_keeping(struct keeping *keeping, struct nd_error *err)
 {
-    struct nd_batch *batch = keeping->batch;
+    struct nd_engine_batch *batch = keeping->batch;
     enum nd_status status = ND_OK;
 
     for (size_t i = 0; i < batch->n && status == ND_OK; i++) {
@@ -289,7 +289,7 @@ static enum nd_status begin_keeping(struct keeping *keeping, struct nd_error *er
 }
 
 /* Give the kept documents numbers, and let later batches find them. */
-static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
+static enum nd_status keep_all(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
     struct keeping keeping = {.batch = batch, .first = d->kept.n};
@@ -325,7 +325,7 @@ static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
 }
 
 /* What the signatures of a removed document and of its kept one have in common. */
-static void describe_agreement(const struct nd_batch *batch, const struct nd_item *item,
+static void describe_agreement(const struct nd_engine_batch *batch, const struct nd_item *item,
                                struct nd_agreement *out)
 {
     const struct nd_matching *m = batch->d->plan.matching;
@@ -340,7 +340,7 @@ static void describe_agreement(const struct nd_batch *batch, const struct nd_ite
     memcpy(out, match.evidence.agreement, sizeof match.evidence.agreement);
 }
 
-static void describe_removed(const struct nd_batch *batch, const struct nd_item *item,
+static void describe_removed(const struct nd_engine_batch *batch, const struct nd_item *item,
                              struct nd_decision *out)
 {
     const struct nd_dedup *d = batch->d;
@@ -363,7 +363,7 @@ static void describe_removed(const struct nd_batch *batch, const struct nd_item 
     }
 }
 
-static void describe(const struct nd_batch *batch, size_t place)
+static void describe(const struct nd_engine_batch *batch, size_t place)
 {
     struct nd_dedup *d = batch->d;
     const struct nd_item *item = &batch->item[place];
@@ -382,7 +382,7 @@ static void describe(const struct nd_batch *batch, size_t place)
 }
 
 /* A batch that was not matched ahead. */
-static void match_all(struct nd_batch *batch)
+static void match_all(struct nd_engine_batch *batch)
 {
     size_t size = task_size(batch);
 
@@ -391,7 +391,7 @@ static void match_all(struct nd_batch *batch)
 
 /* Those of a batch that was matched ahead that must be matched again. */
 struct matching_again {
-    struct nd_batch *batch;
+    struct nd_engine_batch *batch;
     size_t *place;
     size_t n;
 };
@@ -409,7 +409,7 @@ static void match_again_task(void *context, size_t task, unsigned worker)
         nd_item_match_again(&d->kept, w, &again->batch->item[again->place[i]]);
 }
 
-static enum nd_status match_again(struct nd_batch *batch, struct nd_error *err)
+static enum nd_status match_again(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct matching_again again = {batch, nd_alloc_array(batch->n, sizeof(size_t)), 0};
 
@@ -424,7 +424,7 @@ static enum nd_status match_again(struct nd_batch *batch, struct nd_error *err)
     return ND_OK;
 }
 
-enum nd_status nd_push_stars(struct nd_batch *batch, struct nd_error *err)
+enum nd_status nd_push_stars(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_crew *crew = &batch->d->crew;
     enum nd_status status = ND_OK;
@@ -442,19 +442,19 @@ enum nd_status nd_push_stars(struct nd_batch *batch, struct nd_error *err)
         status = keep_all(batch, err);
     for (size_t i = 0; i < batch->n && status == ND_OK; i++)
         describe(batch, i);
-    nd_batch_end(batch, status);
+    nd_engine_batch_end(batch, status);
     return status;
 }
 
-enum nd_status nd_batch_begin_prepared(struct nd_dedup *d, unsigned worker,
-                                       struct nd_decision *decisions, struct nd_error *err)
+enum nd_status nd_engine_batch_begin_prepared(struct nd_dedup *d, unsigned worker,
+                                              struct nd_decision *decisions, struct nd_error *err)
 {
-    struct nd_batch *batch = &d->batch[worker];
+    struct nd_engine_batch *batch = &d->batch[worker];
     enum nd_status status;
 
     if (!batch->is_made)
         return nd_fail(err, ND_ENOMEM, "out of memory for a batch of documents");
-    status = nd_batch_check(d, batch->items, batch->n, err);
+    status = nd_engine_batch_check(d, batch->items, batch->n, err);
     if (status != ND_OK)
         return status;
     batch->decision = decisions;
@@ -472,17 +472,17 @@ enum nd_status nd_batch_begin_prepared(struct nd_dedup *d, unsigned worker,
  * out: it will be removed without being read.  With one thread nothing but the hashes is prepared,
  * as that thread reads a document while it waits for the lines of the index (prepare_ahead).
  */
-static bool make_items(struct nd_batch *batch, const struct nd_dedup_item *items, size_t n)
+static bool make_items(struct nd_engine_batch *batch, const struct nd_dedup_item *items, size_t n)
 {
     if (nd_items_make(batch, items, n, NULL) != ND_OK)
         return false;
     for (size_t i = 0; i < n; i++)
         nd_item_hash(&batch->d->plan, &batch->item[i]);
-    return !nd_plan_has_copies(&batch->d->plan) || nd_items_group(batch);
+    return !nd_engine_plan_has_copies(&batch->d->plan) || nd_items_group(batch);
 }
 
 /* Copies are linked like the first of their bytes; documents that are removed already are not. */
-bool nd_items_link(struct nd_batch *batch)
+bool nd_items_link(struct nd_engine_batch *batch)
 {
     const struct nd_index_row **row = nd_alloc_array(batch->n, sizeof *row);
     bool ok = row && ND_RESERVE(batch->link, &batch->link_capacity, batch->n + 1);
@@ -507,7 +507,7 @@ bool nd_items_link(struct nd_batch *batch)
 void nd_dedup_prepare(struct nd_dedup *d, unsigned worker, const struct nd_dedup_item *items,
                       size_t n)
 {
-    struct nd_batch *batch = &d->batch[worker];
+    struct nd_engine_batch *batch = &d->batch[worker];
 
     nd_items_clear(batch); /* of one that was not pushed */
     nd_arena_reset(&batch->held);
@@ -515,7 +515,7 @@ void nd_dedup_prepare(struct nd_dedup *d, unsigned worker, const struct nd_dedup
     batch->is_made = make_items(batch, items, n);
     if (!batch->is_made || nd_pool_threads(d->crew.pool) == 1)
         return;
-    if (!nd_plan_ignores_text(&d->plan))
+    if (!nd_engine_plan_ignores_text(&d->plan))
         nd_kept_mark_known(&d->kept, worker, batch->item, n);
     for (size_t i = 0; i < n; i++)
         if (batch->item[i].first_same == i && !batch->item[i].is_known)

@@ -39,7 +39,7 @@ static enum nd_status read_counts(struct nd_worker *w, const struct nd_item *ite
 
 static enum nd_status read_item(struct nd_worker *w, struct nd_item *item)
 {
-    const struct nd_plan *plan = w->plan;
+    const struct nd_engine_plan *plan = w->plan;
     struct nd_sketch sketch;
     enum nd_status status = read_counts(w, item, &sketch);
 
@@ -48,9 +48,10 @@ static enum nd_status read_item(struct nd_worker *w, struct nd_item *item)
     item->is_read = true;
     item->read.n_tokens = sketch.n_tokens;
     item->read.n_shingles = sketch.n_shingles;
-    item->read.is_short = sketch.n_tokens < plan->params.sketch.w && !nd_plan_ignores_text(plan);
+    item->read.is_short =
+        sketch.n_tokens < plan->params.sketch.w && !nd_engine_plan_ignores_text(plan);
     item->read.is_listed =
-        nd_plan_ignores_text(plan) || nd_item_equal_by(plan, item) == ND_EQUAL_BY_TOKENS;
+        nd_engine_plan_ignores_text(plan) || nd_item_equal_by(plan, item) == ND_EQUAL_BY_TOKENS;
     item->read.row.identity = sketch.identity;
     item->read.row.group = item->group;
     item->read.row.n_shingles = (uint32_t)sketch.n_shingles;
@@ -246,7 +247,7 @@ enum nd_status nd_crew_status(const struct nd_crew *crew, struct nd_error *err)
     return ND_OK;
 }
 
-static bool init_worker(struct nd_worker *w, unsigned number, const struct nd_plan *plan,
+static bool init_worker(struct nd_worker *w, unsigned number, const struct nd_engine_plan *plan,
                         struct nd_error *err)
 {
     w->plan = plan;
@@ -283,7 +284,7 @@ static void release_worker(struct nd_worker *w)
     *w = (struct nd_worker){0};
 }
 
-bool nd_crew_init(struct nd_crew *crew, const struct nd_plan *plan, struct nd_error *err)
+bool nd_crew_init(struct nd_crew *crew, const struct nd_engine_plan *plan, struct nd_error *err)
 {
     unsigned n = nd_pool_threads(crew->pool);
 
@@ -300,7 +301,8 @@ bool nd_crew_init(struct nd_crew *crew, const struct nd_plan *plan, struct nd_er
     return true;
 }
 
-struct nd_worker *nd_crew_matcher(struct nd_crew *crew, unsigned i, const struct nd_plan *plan)
+struct nd_worker *nd_crew_matcher(struct nd_crew *crew, unsigned i,
+                                  const struct nd_engine_plan *plan)
 {
     struct nd_worker *w = &crew->matcher[i];
     struct nd_error err;

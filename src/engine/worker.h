@@ -10,7 +10,7 @@
 
 /* The working memory of one thread. */
 struct nd_worker {
-    const struct nd_plan *plan;
+    const struct nd_engine_plan *plan;
     unsigned number;
 
     /* Reading: the document at hand, and a kept document that is compared with it. */
@@ -79,9 +79,10 @@ struct nd_crew {
  * What a thread matches documents ahead with, while its worker does tasks for who pushes.  Of n
  * threads, that of worker i has the number n + i.  NULL: out of memory.
  */
-struct nd_worker *nd_crew_matcher(struct nd_crew *crew, unsigned i, const struct nd_plan *plan);
+struct nd_worker *nd_crew_matcher(struct nd_crew *crew, unsigned i,
+                                  const struct nd_engine_plan *plan);
 /* The crew has its pool.  False: nd_crew_release frees what was made. */
-bool nd_crew_init(struct nd_crew *crew, const struct nd_plan *plan, struct nd_error *err);
+bool nd_crew_init(struct nd_crew *crew, const struct nd_engine_plan *plan, struct nd_error *err);
 void nd_crew_release(struct nd_crew *crew);
 
 /* The failure of the first worker that has one. */

@@ -7,7 +7,7 @@
 #include "index/candidates.h"
 #include "match/measure.h"
 
-static const struct nd_plan *plan_of(const struct nd_search *search)
+static const struct nd_engine_plan *plan_of(const struct nd_search *search)
 {
     return &search->maker->sketching->rows.plan;
 }
@@ -72,7 +72,7 @@ static bool collect_same_tokens(struct nd_search *search, const struct nd_index 
 static bool collect_near(struct nd_search *search, const struct nd_index *index,
                          const struct nd_index_row *row, bool without_same, uint32_t below)
 {
-    struct nd_index_filter filter = nd_plan_filter(plan_of(search), row->n_shingles);
+    struct nd_index_filter filter = nd_engine_plan_filter(plan_of(search), row->n_shingles);
 
     if (nd_index_query_row(index, row, filter, &search->found, NULL) != ND_OK)
         return false;
@@ -308,7 +308,7 @@ static void count_keys(const struct nd_search *search, const struct nd_index *in
                        const struct nd_index_row *row, const uint32_t *gone, size_t n_gone,
                        uint32_t *full)
 {
-    struct nd_index_filter filter = nd_plan_filter(plan_of(search), row->n_shingles);
+    struct nd_index_filter filter = nd_engine_plan_filter(plan_of(search), row->n_shingles);
 
     nd_index_count_keys(index, row, filter, (uint32_t)(plan_of(search)->params.max_checks + n_gone),
                         full);

@@ -84,8 +84,10 @@ static bool are_near(const struct nd_row_plan *plan, const struct nd_sketch_row 
                             : nd_count_ones(a->simhash ^ b->simhash);
 
     return distance <= plan->distance &&
-           (nd_index_filter_allows(nd_plan_filter(&plan->plan, a->n_shingles), b->n_shingles) ||
-            nd_index_filter_allows(nd_plan_filter(&plan->plan, b->n_shingles), a->n_shingles));
+           (nd_index_filter_allows(nd_engine_plan_filter(&plan->plan, a->n_shingles),
+                                   b->n_shingles) ||
+            nd_index_filter_allows(nd_engine_plan_filter(&plan->plan, b->n_shingles),
+                                   a->n_shingles));
 }
 
 static bool meets_plainly(const struct nd_row_plan *plan, const struct nd_sketch_row *r,
