@@ -3,13 +3,14 @@
  *
  *     add      the order of the rows; their sketches go to a temporary sketch file meanwhile
  *              (sketch_file.c)
- *     decide   an engine gets the rows of the old files, then those of the temporary one in keep order;
- *              shingles are read again where it compares
+ *     decide   the rows of the old files that matter to these are found (candidates/seen_rows.h); an
+ *              engine gets them, then those of the temporary one in keep order; shingles are read
+ *              again where it compares
  *     append   the survivors' rows, or of clusters that are no stars all, go to the last of the old
  *              files: all of them or none
  *
- * So a decision rests on sketches alone, as the command's does, and in memory are the index of all
- * documents and 24 bytes for the place of each.
+ * So a decision rests on sketches alone, as the command's does, and memory follows the new documents
+ * and those that they meet.
  */
 #include "against.h"
 #include "documents.h"
@@ -19,6 +20,8 @@
 
 #include "base/handle.h"
 #include "base/memory.h"
+#include "base/pool.h"
+#include "candidates/seen_rows.h"
 #include "evidence/counts.h"
 
 #include <stdlib.h>
@@ -44,10 +47,11 @@ struct nd_py_against {
     struct old_file *old;
     size_t n_old;
     const struct nd_sketch_file *fresh;
-    struct nd_sketch_row_place *place; /* of the old documents, then of the new ones */
-    size_t place_capacity;
-    uint64_t n_seen, n_documents; /* old ones; all */
-    uint32_t *document_of;        /* of a row, among the new ones; NONE: it has no text */
+    struct nd_sketch_row_place *place; /* of the new documents, in their file */
+    size_t n_places, place_capacity;
+    uint64_t n_seen;         /* documents of the old files */
+    struct nd_seen_rows met; /* those that matter, which are pushed as 0, 1, 2 … */
+    uint32_t *document_of;   /* of a row, among the new ones; NONE: it has no text */
     struct nd_dedup *dedup;
     struct nd_py_result *result;
     struct nd_sketch_room *room; /* of each worker */
@@ -80,6 +84,7 @@ static void free_against(struct nd_py_against *a)
     free(a->room);
     free(a->old);
     free(a->place);
+    nd_seen_rows_release(&a->met);
     free(a->document_of);
     Py_XDECREF(a->held);
     free(a);
@@ -260,29 +265,29 @@ static PyObject *against_add(PyObject *module, PyObject *args)
 
 /* ---- Rows of sketch files ---- */
 
-static const struct nd_sketch_file *file_of(const struct nd_py_against *a, uint64_t document)
+static enum nd_status read_old(const struct nd_py_against *a, const struct nd_seen_row *old,
+                               unsigned parts, struct nd_sketch_room *room,
+                               struct nd_sketch_row *row, struct nd_error *err)
 {
-    size_t i = a->n_old;
-
-    if (document >= a->n_seen)
-        return a->fresh;
-    while (i && a->old[i - 1].first > document)
-        i--;
-    return a->old[i - 1].file;
+    return nd_sketch_file_read_row(a->old[old->file].file, &old->place, parts, room, row, err);
 }
 
-/* The place in `place` of a document of the engine: the new ones come there in keep order. */
-static uint64_t placed(const struct nd_py_against *a, uint64_t document)
+/* One of the new documents, in the order of their file. */
+static enum nd_status read_fresh(const struct nd_py_against *a, uint32_t document, unsigned parts,
+                                 struct nd_sketch_room *room, struct nd_sketch_row *row,
+                                 struct nd_error *err)
 {
-    return document < a->n_seen ? document
-                                : a->n_seen + a->document_of[a->order.row[document - a->n_seen]];
+    return nd_sketch_file_read_row(a->fresh, &a->place[document], parts, room, row, err);
 }
 
-static enum nd_status read_placed(const struct nd_py_against *a, uint64_t number, unsigned parts,
+/* A document of the engine: the new ones come there in keep order. */
+static enum nd_status read_pushed(const struct nd_py_against *a, uint64_t document, unsigned parts,
                                   struct nd_sketch_room *room, struct nd_sketch_row *row,
                                   struct nd_error *err)
 {
-    return nd_sketch_file_read_row(file_of(a, number), &a->place[number], parts, room, row, err);
+    if (document < a->met.n)
+        return read_old(a, &a->met.item[document], parts, room, row, err);
+    return read_fresh(a, a->document_of[a->order.row[document - a->met.n]], parts, room, row, err);
 }
 
 static enum nd_status no_text(void *context, uint64_t document, unsigned worker,
@@ -311,7 +316,7 @@ static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned 
     const struct nd_py_against *a = context;
     struct nd_sketch_row row;
     enum nd_status status =
-        read_placed(a, placed(a, document), ND_SKETCH_FILE_ALL, &a->room[worker], &row, err);
+        read_pushed(a, document, ND_SKETCH_FILE_ALL, &a->room[worker], &row, err);
 
     *shingle = row.shingles;
     *n = row.n_shingles;
@@ -329,16 +334,6 @@ static enum nd_status push(struct nd_py_against *a, size_t n, struct nd_error *e
 {
     return is_components(a) ? nd_dedup_push_components(a->dedup, a->item, n, err)
                             : nd_dedup_push(a->dedup, a->item, n, a->decision, err);
-}
-
-static enum nd_status note_places(struct nd_py_against *a, const struct nd_sketch_block *block,
-                                  struct nd_error *err)
-{
-    if (!ND_RESERVE(a->place, &a->place_capacity, a->n_documents + block->n))
-        return out_of_memory(err);
-    for (size_t i = 0; i < block->n; i++)
-        a->place[a->n_documents++] = block->rows[i].place;
-    return ND_OK;
 }
 
 static struct nd_py_value value_of(const struct nd_sketch_row *row, unsigned field)
@@ -363,55 +358,123 @@ static bool group_old(struct nd_py_against *a, const struct old_file *old,
     return nd_py_comparable_group_of(c, within, never, group);
 }
 
-/* Of an old file, whose documents are pushed as they come. */
-static enum nd_status push_block(struct nd_py_against *a, const struct old_file *old,
-                                 const struct nd_sketch_block *block, struct nd_error *err)
+/* ---- Old documents ---- */
+
+static enum nd_status list_block(struct nd_py_against *a, const struct nd_sketch_block *block,
+                                 struct nd_error *err)
 {
+    if (!ND_RESERVE(a->place, &a->place_capacity, a->n_places + block->n))
+        return out_of_memory(err);
+    for (size_t i = 0; i < block->n; i++)
+        a->place[a->n_places++] = block->rows[i].place;
+    return ND_OK;
+}
+
+/* Note where the new documents are in their file. */
+static enum nd_status list_fresh(struct nd_py_against *a, struct nd_error *err)
+{
+    struct nd_sketch_block block = {0};
     enum nd_status status = ND_OK;
 
-    for (size_t from = 0, n; status == ND_OK && from < block->n; from += n) {
-        n = block->n - from < PUSHED_MAX ? block->n - from : PUSHED_MAX;
-        for (size_t i = 0; i < n; i++) {
-            a->item[i] = (struct nd_dedup_item){.sketched = &block->rows[from + i]};
-            if (!group_old(a, old, &block->rows[from + i], &a->item[i].group))
-                return out_of_memory(err);
-        }
-        status = push(a, n, err);
+    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(a->fresh)->blocks; i++) {
+        status = nd_sketch_file_read(a->fresh, i, ND_SKETCH_FILE_ROWS, &block, err);
+        if (status == ND_OK)
+            status = list_block(a, &block, err);
     }
+    nd_sketch_block_release(&block);
     return status;
 }
 
-/* Go through a file, an old one or else (NULL) that of the new documents; between two blocks Python may
- * stop it.  False: an exception is set. */
-static bool take_file(PyObject *module, struct nd_py_against *a, const struct old_file *old)
-{
-    const struct nd_sketch_file *file = old ? old->file : a->fresh;
-    struct nd_sketch_block block = {0};
-    enum nd_status status = ND_OK;
-    struct nd_error err;
+/* A search, during which the GIL is released but where signals are looked for. */
+struct search {
+    const struct nd_py_against *a;
+    PyThreadState *thread;
+};
 
-    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(file)->blocks; i++) {
-        Py_BEGIN_ALLOW_THREADS;
-        status =
-            nd_sketch_file_read(file, i, old ? parts_of(a) : ND_SKETCH_FILE_ROWS, &block, &err);
-        if (status == ND_OK)
-            status = note_places(a, &block, &err);
-        if (status == ND_OK && old)
-            status = push_block(a, old, &block, &err);
-        Py_END_ALLOW_THREADS;
-        if (status == ND_OK && PyErr_CheckSignals() < 0)
-            break;
-    }
-    nd_sketch_block_release(&block);
-    if (status != ND_OK)
-        nd_py_raise(module, &err);
-    return !PyErr_Occurred();
+static enum nd_status get_fresh(void *context, uint32_t document, struct nd_sketch_room *room,
+                                struct nd_sketch_row *row, struct nd_error *err)
+{
+    const struct search *s = context;
+
+    return read_fresh(s->a, document, ND_SKETCH_FILE_ROWS, room, row, err);
 }
+
+static enum nd_status heed_signals(void *context, struct nd_error *err)
+{
+    struct search *s = context;
+    int signalled;
+
+    PyEval_RestoreThread(s->thread);
+    signalled = PyErr_CheckSignals();
+    s->thread = PyEval_SaveThread();
+    return signalled ? nd_fail(err, ND_ECANCELLED, "a signal handler has raised") : ND_OK;
+}
+
+static enum nd_status find_met(struct nd_py_against *a, struct search *s, unsigned threads,
+                               struct nd_error *err)
+{
+    const struct nd_sketch_file **file = nd_alloc_array(a->n_old + 1, sizeof *file);
+    struct nd_seen_search what = {.recipe = a->recipe,
+                                  .n_fresh = (uint32_t)a->n_places,
+                                  .fresh = get_fresh,
+                                  .go_on = heed_signals,
+                                  .context = s,
+                                  .file = file,
+                                  .n_files = a->n_old};
+    enum nd_status status;
+
+    if (!file)
+        return out_of_memory(err);
+    for (size_t i = 0; i < a->n_old; i++)
+        file[i] = a->old[i].file;
+    what.pool = nd_pool_new(threads, err);
+    status = what.pool ? nd_seen_rows_find(&what, &a->met, err) : err->status;
+    nd_pool_free(what.pool);
+    free(file);
+    return status;
+}
+
+/* Find the old documents that matter to the new ones.  False: an exception is set. */
+static bool meet_old(PyObject *module, struct nd_py_against *a, unsigned threads)
+{
+    struct search s = {.a = a, .thread = PyEval_SaveThread()};
+    struct nd_error err = {0};
+    enum nd_status status = list_fresh(a, &err);
+
+    if (status == ND_OK)
+        status = find_met(a, &s, threads, &err);
+    PyEval_RestoreThread(s.thread);
+    if (status != ND_OK && !PyErr_Occurred())
+        nd_py_raise(module, &err);
+    return status == ND_OK;
+}
+
+static enum nd_status push_old(struct nd_py_against *a, size_t from, size_t n, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        const struct nd_seen_row *old = &a->met.item[from + i];
+
+        status = read_old(a, old, parts_of(a), &a->row_room[i], &a->row[i], err);
+        a->item[i] = (struct nd_dedup_item){.sketched = &a->row[i]};
+        if (status == ND_OK && !group_old(a, &a->old[old->file], &a->row[i], &a->item[i].group))
+            status = out_of_memory(err);
+    }
+    return status == ND_OK ? push(a, n, err) : status;
+}
+
+/* ---- New documents ---- */
 
 /* A document as a row, or as one of the files. */
 static uint64_t named(const struct nd_py_against *a, uint64_t document)
 {
-    return document < a->n_seen ? ND_PY_SEEN | document : a->order.row[document - a->n_seen];
+    const struct nd_seen_row *old;
+
+    if (document >= a->met.n)
+        return a->order.row[document - a->met.n];
+    old = &a->met.item[document];
+    return ND_PY_SEEN | (a->old[old->file].first + old->number);
 }
 
 /* What became of n documents of the order from this one on. */
@@ -439,8 +502,7 @@ static enum nd_status push_some(struct nd_py_against *a, size_t from, size_t n,
     enum nd_status status = ND_OK;
 
     for (size_t i = 0; status == ND_OK && i < n; i++) {
-        status = read_placed(a, placed(a, a->n_seen + from + i), parts_of(a), &a->row_room[i],
-                             &a->row[i], err);
+        status = read_pushed(a, a->met.n + from + i, parts_of(a), &a->row_room[i], &a->row[i], err);
         a->item[i] = (struct nd_dedup_item){.sketched = &a->row[i],
                                             .group = a->order.group ? a->order.group[from + i] : 0};
     }
@@ -453,27 +515,27 @@ static enum nd_status note_components(struct nd_py_against *a, size_t from, size
                                       struct nd_error *err)
 {
     enum nd_status status =
-        nd_dedup_components(a->dedup, a->n_seen + from, n, a->decision, a->via, err);
+        nd_dedup_components(a->dedup, a->met.n + from, n, a->decision, a->via, err);
 
     return status == ND_OK ? note_decisions(a, from, n, true, err) : status;
 }
 
-/* Some of the new documents at a time.  False: an exception is set. */
-static bool for_each(PyObject *module, struct nd_py_against *a, PyObject *progress,
+/* Some of so many documents at a time.  False: an exception is set. */
+static bool for_each(PyObject *module, struct nd_py_against *a, size_t all, PyObject *progress,
                      enum nd_status (*do_some)(struct nd_py_against *a, size_t from, size_t n,
                                                struct nd_error *err))
 {
-    for (size_t from = 0, n; from < a->order.n; from += n) {
+    for (size_t from = 0, n; from < all; from += n) {
         enum nd_status status;
         struct nd_error err;
 
-        n = a->order.n - from < PUSHED_MAX ? a->order.n - from : PUSHED_MAX;
+        n = all - from < PUSHED_MAX ? all - from : PUSHED_MAX;
         Py_BEGIN_ALLOW_THREADS;
         status = do_some(a, from, n, &err);
         Py_END_ALLOW_THREADS;
         if (status != ND_OK)
             nd_py_raise(module, &err);
-        if (status != ND_OK || !nd_py_report(progress, from + n, a->order.n))
+        if (status != ND_OK || !nd_py_report(progress, from + n, all))
             return false;
     }
     return true;
@@ -516,14 +578,13 @@ static bool decide(PyObject *module, struct nd_py_against *a, unsigned threads, 
 {
     uint32_t n_never = a->order.comparable.n_alone; /* of new documents: no old one was seen yet */
     struct nd_dedup_stats old;
-    bool is_good = make_engine(module, a, threads) && a->result;
+    bool is_good = make_engine(module, a, threads) && meet_old(module, a, threads) &&
+                   for_each(module, a, a->met.n, Py_None, push_old);
 
-    for (size_t i = 0; is_good && i < a->n_old; i++)
-        is_good = take_file(module, a, &a->old[i]);
     if (is_good)
         nd_dedup_get_stats(a->dedup, &old);
-    is_good = is_good && take_file(module, a, NULL) && for_each(module, a, progress, push_some) &&
-              (!is_components(a) || for_each(module, a, Py_None, note_components));
+    is_good = is_good && for_each(module, a, a->order.n, progress, push_some) &&
+              (!is_components(a) || for_each(module, a, a->order.n, Py_None, note_components));
     if (is_good)
         count(a, &old, n_never);
     nd_dedup_free(a->dedup);
@@ -571,35 +632,56 @@ enum nd_status nd_py_against_row(struct nd_py_against *a, uint64_t row, unsigned
     *has_text = document != NONE;
     if (document == NONE)
         return ND_OK;
-    status =
-        read_placed(a, a->n_seen + document, ND_SKETCH_FILE_ROWS, &a->name_room[room], &read, err);
+    status = read_fresh(a, document, ND_SKETCH_FILE_ROWS, &a->name_room[room], &read, err);
     if (status == ND_OK && read.id_kind != ND_ID_NONE)
         *id = (struct nd_name){read.id_kind, read.id};
     return status;
+}
+
+/* A document by its number among all old ones; NULL: it was not met. */
+static const struct nd_seen_row *find_old(const struct nd_py_against *a, uint64_t number)
+{
+    size_t low = 0, high = a->met.n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct nd_seen_row *old = &a->met.item[middle];
+        uint64_t at = a->old[old->file].first + old->number;
+
+        if (at == number)
+            return old;
+        if (at < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }
 
 enum nd_status nd_py_against_party(struct nd_py_against *a, uint64_t document, unsigned room,
                                    struct nd_json *scratch, struct nd_party *party,
                                    struct nd_error *err)
 {
+    const struct nd_seen_row *old = a->is_decided ? find_old(a, document) : NULL;
     const struct nd_sketch_source *source;
     struct nd_sketch_row row;
     enum nd_status status;
 
-    if (!a->is_decided || document >= a->n_seen)
+    if (!old)
         return nd_fail(err, ND_EINVAL, "there is no such document");
-    status = read_placed(a, document, ND_SKETCH_FILE_ROWS, &a->name_room[room], &row, err);
+    status = read_old(a, old, ND_SKETCH_FILE_ROWS, &a->name_room[room], &row, err);
     if (status != ND_OK)
         return status;
-    source = nd_sketch_file_source(file_of(a, document), row.source);
+    source = nd_sketch_file_source(a->old[old->file].file, row.source);
     party->at = (struct nd_at){source->path, source->entry, row.line};
     party->name = nd_name_at(row.id, row.id_kind, &party->at, scratch);
     return ND_OK;
 }
 
-uint64_t nd_py_against_documents(const struct nd_py_against *a)
+void nd_py_against_count(const struct nd_py_against *a, struct nd_run_summary *summary)
 {
-    return a->n_seen;
+    summary->seen_documents = a->n_seen;
+    summary->seen_met = a->met.n;
 }
 
 /* ---- Survivors, to the last file ---- */
@@ -611,9 +693,9 @@ static enum nd_status append_row(struct nd_py_against *a, struct nd_sketch_appen
     struct nd_sketch_writer *writer = nd_sketch_appender_writer(appender);
     const struct nd_sketch_file_info *info = nd_sketch_file_info(a->fresh);
     struct nd_sketch_row row;
-    enum nd_status status = read_placed(
-        a, a->n_seen + document, info->keeps.shingles ? ND_SKETCH_FILE_ALL : ND_SKETCH_FILE_ROWS,
-        &a->row_room[0], &row, err);
+    enum nd_status status =
+        read_fresh(a, document, info->keeps.shingles ? ND_SKETCH_FILE_ALL : ND_SKETCH_FILE_ROWS,
+                   &a->row_room[0], &row, err);
 
     if (status == ND_OK && number[row.source] == NONE)
         status = nd_sketch_appender_source(appender, nd_sketch_file_source(a->fresh, row.source),

@@ -4,6 +4,8 @@
 
 #include "native.h"
 
+#include <neardup/run.h>
+
 #include "base/json_out.h"
 #include "evidence/rows.h"
 
@@ -21,7 +23,7 @@ enum nd_status nd_py_against_row(struct nd_py_against *a, uint64_t row, unsigned
 enum nd_status nd_py_against_party(struct nd_py_against *a, uint64_t document, unsigned room,
                                    struct nd_json *scratch, struct nd_party *party,
                                    struct nd_error *err);
-/* How many the files have. */
-uint64_t nd_py_against_documents(const struct nd_py_against *a);
+/* Say in the summary how many documents the files have, and how many of them mattered. */
+void nd_py_against_count(const struct nd_py_against *a, struct nd_run_summary *summary);
 
 #endif

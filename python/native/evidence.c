@@ -418,7 +418,7 @@ static enum nd_status summarise(struct evidence *e, const struct where *w,
     summary->bad_records = e->bad;
     summary->never_documents = w->result->n_never;
     if (w->against)
-        summary->seen_documents = summary->seen_met = nd_py_against_documents(w->against);
+        nd_py_against_count(w->against, summary);
     summary->double_ids = e->ids.n_double;
     summary->ids_full = e->ids.ids.is_full;
     nd_summary_complete(summary, &w->result->stats, &e->recipe->dedup, e->measured);

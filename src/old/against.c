@@ -287,12 +287,20 @@ enum nd_status nd_against_end_reading(struct nd_against *a, const struct nd_read
     return a->kept ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
+static enum nd_status get_fresh(void *fresh, uint32_t document, struct nd_sketch_room *room,
+                                struct nd_sketch_row *row, struct nd_error *err)
+{
+    return nd_fresh_rows_get(fresh, document, ND_SKETCH_FILE_ROWS, room, row, err);
+}
+
 enum nd_status nd_against_search(struct nd_against *a, const struct nd_reading *reading,
                                  struct nd_error *err)
 {
     struct nd_seen_search search = {.pool = a->part.pool,
                                     .recipe = a->part.recipe,
-                                    .fresh = a->fresh,
+                                    .n_fresh = nd_fresh_rows_count(a->fresh),
+                                    .fresh = get_fresh,
+                                    .context = a->fresh,
                                     .file = a->file,
                                     .n_files = a->n_seen,
                                     .takes_all = a->short_texts != NULL,

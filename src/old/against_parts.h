@@ -8,6 +8,7 @@
 #include <neardup/run.h>
 
 #include "base/hash_set.h"
+#include "candidates/seen_rows.h"
 #include "evidence/first_line.h"
 #include "loads/budget.h"
 #include "old/against_given.h"
@@ -15,7 +16,6 @@
 #include "reading/reading.h"
 #include "sketches/checkpoint.h"
 #include "sketches/fresh_rows.h"
-#include "sketches/seen_rows.h"
 #include "sketches/short_texts.h"
 
 /* No document. */

@@ -1,12 +1,10 @@
 /* seen_rows.h - which rows of sketch files matter to new documents */
-#ifndef ND_SKETCHES_SEEN_ROWS_H
-#define ND_SKETCHES_SEEN_ROWS_H
+#ifndef ND_CANDIDATES_SEEN_ROWS_H
+#define ND_CANDIDATES_SEEN_ROWS_H
 
 #include <stdbool.h>
 
 #include <neardup/sketch_file.h>
-
-#include "sketches/fresh_rows.h"
 
 struct nd_pool;
 struct nd_recipe;
@@ -23,12 +21,19 @@ struct nd_seen_rows {
     struct nd_seen_row *item;
     size_t n, capacity;
 };
-void nd_seen_rows_release(struct nd_seen_rows *rows);
+ND_API void nd_seen_rows_release(struct nd_seen_rows *rows);
 
 struct nd_seen_search {
     struct nd_pool *pool;
     const struct nd_recipe *recipe;
-    const struct nd_fresh_rows *fresh; /* the new documents */
+    /* The new documents: their number, and the row of one, whose bytes may be in *room. */
+    uint32_t n_fresh;
+    enum nd_status (*fresh)(void *context, uint32_t document, struct nd_sketch_room *room,
+                            struct nd_sketch_row *row, struct nd_error *err);
+    /* Called between blocks of the files; what it returns, and is not ND_OK, ends the search.  NULL:
+     * the search goes on. */
+    enum nd_status (*go_on)(void *context, struct nd_error *err);
+    void *context;
     const struct nd_sketch_file *const *file;
     bool takes_all; /* all old documents matter */
     /* For the keys of new documents, which are looked for in parts where all take more; 0: any. */
@@ -38,9 +43,9 @@ struct nd_seen_search {
 
 /*
  * List in *old those old documents without which some new one could be decided otherwise, in their
- * order.  What a file says when it is damaged; ND_ENOMEM.
+ * order.  What a file says when it is damaged; ND_ENOMEM; what the callbacks return.
  */
-enum nd_status nd_seen_rows_find(const struct nd_seen_search *search, struct nd_seen_rows *old,
-                                 struct nd_error *err);
+ND_API enum nd_status nd_seen_rows_find(const struct nd_seen_search *search,
+                                        struct nd_seen_rows *old, struct nd_error *err);
 
 #endif

@@ -25,7 +25,7 @@
  * and meet the new document nowhere.  So S is closed in both directions, by passes until one adds
  * nothing.
  */
-#include "sketches/seen_rows.h"
+#include "candidates/seen_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static enum nd_status take_fresh(struct search *s, uint32_t from, uint32_t to, s
     for (uint32_t i = from; status == ND_OK && i < to; i++) {
         struct nd_sketch_row row;
 
-        status = nd_fresh_rows_get(s->what->fresh, i, ND_SKETCH_FILE_ROWS, &room, &row, err);
+        status = s->what->fresh(s->what->context, i, &room, &row, err);
         if (status == ND_OK)
             status = nd_met_set_add(s->met, &row, err);
     }
@@ -95,7 +95,7 @@ static enum nd_status take_fresh(struct search *s, uint32_t from, uint32_t to, s
 static enum nd_status tally_fresh(struct search *s, struct nd_error *err)
 {
     struct nd_sketch_room room = {0};
-    uint32_t n = nd_fresh_rows_count(s->what->fresh);
+    uint32_t n = s->what->n_fresh;
     enum nd_status status = ND_OK;
 
     if (!s->met || s->part >= n)
@@ -106,7 +106,7 @@ static enum nd_status tally_fresh(struct search *s, struct nd_error *err)
     for (uint32_t i = 0; status == ND_OK && i < n; i++) {
         struct nd_sketch_row row;
 
-        status = nd_fresh_rows_get(s->what->fresh, i, ND_SKETCH_FILE_ROWS, &room, &row, err);
+        status = s->what->fresh(s->what->context, i, &room, &row, err);
         if (status == ND_OK)
             nd_met_set_tally(s->met, &row, s->tally);
     }
@@ -281,6 +281,10 @@ static enum nd_status search_together(struct search *s, struct nd_error *err)
 /* The blocks before `end`, as many as there are hands. */
 static enum nd_status search_blocks(struct search *s, uint32_t end, struct nd_error *err)
 {
+    enum nd_status status = s->what->go_on ? s->what->go_on(s->what->context, err) : ND_OK;
+
+    if (status != ND_OK)
+        return status;
     s->n = end < s->n_hands ? end : s->n_hands;
     for (size_t k = 0; k < s->n; k++)
         s->hand[k].number = end - 1 - (uint32_t)k;
@@ -396,7 +400,7 @@ static enum nd_status search_part(struct search *s, uint32_t from, uint32_t to,
 /* Each part with a set of its own. */
 static enum nd_status search_parts(struct search *s, struct nd_error *err)
 {
-    uint32_t n = nd_fresh_rows_count(s->what->fresh), from = s->part < n ? s->part : n;
+    uint32_t n = s->what->n_fresh, from = s->part < n ? s->part : n;
     enum nd_status status = search_part(s, 0, from, err);
 
     for (uint32_t to; status == ND_OK && s->met && from < n; from = to) {
@@ -435,8 +439,8 @@ enum nd_status nd_seen_rows_find(const struct nd_seen_search *what, struct nd_se
         return ND_OK;
     if (what->memory_bytes)
         s.part = (uint32_t)(what->memory_bytes / DOCUMENT_BYTES) + 1;
-    if (s.part > nd_fresh_rows_count(what->fresh))
-        s.part = nd_fresh_rows_count(what->fresh);
+    if (s.part > what->n_fresh)
+        s.part = what->n_fresh;
     s.several = several;
     status = make_parts(&s, several, err);
     if (status == ND_OK)
