@@ -399,7 +399,8 @@ def dedup(
         with these too, and only rows are removed.  The survivors are those of one call for all
         documents, the seen ones first: `keep` and `prefer` choose among the rows.  The files keep the
         fields of `within` and `never` (``fields``), and shingles, unless the recipe verifies nothing.
-        In memory is an index of all documents; sketches of the rows wait in a file in `tmp`.
+        In memory is an index of the rows and of the documents that matter to them; sketches of the
+        rows wait in a file in `tmp`.
     memory : str or int, optional
         The most memory to use beside Python, its packages and the data, such as ``"2G"``, at least
         ``"64M"``: what does not fit waits in files (default: all that is needed).  The data may then
