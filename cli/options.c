@@ -483,6 +483,11 @@ const struct option option_table[] = {
      "JSON Lines as the field neardup, in CSV and TSV as columns neardup.…, in mail as the field "
      "X-Neardup",
      FOR_DEDUP, RUN},
+    {NULL, "copies-field", 0, "FIELD",
+     "add to each survivor, as the field FIELD, how many documents its cluster has: in JSON Lines, "
+     "CSV "
+     "and TSV, where no document has such a field",
+     FOR_DEDUP, RUN},
     {NULL, "manifest", 0, "FILE", "what was removed, and why: one JSON object per line", FOR_DEDUP,
      RUN},
     {NULL, "manifest", 0, "FILE",

@@ -71,6 +71,8 @@ extern "C" {
  *   clusters       TSV: the id of every document, and the id of the kept one of its cluster
  *   summary        JSON: the numbers of struct nd_run_summary
  *   annotate       (a flag) nd_run_dedup: write all records, each with what it duplicates added
+ *   copies-field   nd_run_dedup: add a field of this name to each survivor, with the number of documents
+ *                  of its cluster, itself included: to JSON Lines, CSV and TSV without such a field
  *   dry-run        (a flag) write only the summary
  *   force          (a flag) replace an input by its survivors without a question, although `removed`
  *                  keeps no copy of the others (events->replace)

@@ -59,6 +59,7 @@ static const struct key keys[] = {
     {"charset", ANY_TEXT, AT(input.charset), 0, NULL, NULL, 0, 0},
     {"checkpoint", TEXT, AT(checkpoint), 0, NULL, NULL, 0, 0},
     {"clusters", TEXT, AT(clusters), 0, NULL, NULL, 0, 0},
+    {"copies-field", TEXT, AT(copies_field), 0, NULL, NULL, 0, 0},
     {"copy-to", TEXT, AT(copy_to), 0, NULL, NULL, 0, 0},
     {"df-auto", TEXT, AT(df_auto), 0, NULL, NULL, 0, 0},
     {"dry-run", FLAG, AT(dry_run), 0, NULL, "no", 0, 0},

@@ -1,12 +1,10 @@
 /* annotation.c - a record with its annotation: JSON Lines, CSV, TSV, mail */
 
 /*
- * An annotated record must stay a valid record, and everything else in it must stay byte for byte.
- * So a JSON object is not parsed and written again: the new member is put before its closing brace,
- * and the members of an older annotation are cut out. CSV and TSV get columns at the end of each
- * row. Mail gets a header field at its top, whose long values are folded and encoded (RFC 2231).
+ * An annotated record must stay a valid record, and everything else in it must stay byte for byte. A
+ * JSON object gets a member at its end, in place of those of an older annotation (json_member.h). CSV
+ * and TSV get columns at the end of each row. Mail gets a header field at its top, whose long values are folded and encoded (RFC 2231).
  */
-#define _GNU_SOURCE
 #include "report/annotation.h"
 
 #include "base/memory.h"
@@ -16,6 +14,7 @@
 #include "input/formats/mail_head.h"
 #include "input/formats/table_row.h"
 #include "recipe/recipe.h"
+#include "report/json_member.h"
 
 #include <string.h>
 
@@ -206,8 +205,7 @@ static const char *identical_word(enum nd_identical identical)
     return words[identical];
 }
 
-/* The JSON members, without the braces. */
-static void put_object(struct nd_json *out, const struct nd_annotation *a)
+static void put_members(struct nd_json *out, const struct nd_annotation *a)
 {
     nd_json_put_bool(out, "match", a->is_duplicate);
     nd_json_key(out, "cluster");
@@ -225,102 +223,17 @@ static void put_object(struct nd_json *out, const struct nd_annotation *a)
     nd_measures_json(out, &a->measures, "kept");
 }
 
-/* The position after the string that begins at `from`. */
-static size_t string_end(const char *text, size_t from, size_t len)
+static void put_object(struct nd_json *out, const void *annotation)
 {
-    size_t i = from + 1;
-
-    while (i < len && text[i] != '"')
-        i += text[i] == '\\' ? 2 : 1;
-    return i < len ? i + 1 : len;
-}
-
-/* Where the member that begins at `from` ends: at the comma after it, or at the closing brace. */
-static size_t member_end(const char *text, size_t from, size_t len)
-{
-    unsigned depth = 0;
-
-    for (size_t i = from; i < len; i++) {
-        char c = text[i];
-
-        if (c == '"') {
-            i = string_end(text, i, len) - 1;
-            continue;
-        }
-        if (depth == 0 && (c == ',' || c == '}'))
-            return i;
-        depth += c == '{' || c == '[';
-        depth -= c == '}' || c == ']';
-    }
-    return len;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static bool is_ours(struct nd_view member)
-{
-    static const char key[] = "\"neardup\"";
-    size_t at = 0;
-
-    while (at < member.len && is_space(member.data[at]))
-        at++;
-    return member.len - at > strlen(key) && memcmp(member.data + at, key, strlen(key)) == 0;
-}
-
-/*
- * Copy the members of an object that is known to be well-formed, leaving out an older annotation.
- */
-static bool put_members(struct nd_json *out, struct nd_view record, size_t from, size_t end)
-{
-    bool has_member = false;
-
-    while (from < end) {
-        size_t stop = member_end(record.data, from, end);
-        const struct nd_view member = {record.data + from, stop - from};
-
-        if (!is_ours(member)) {
-            if (has_member)
-                put(out, ",");
-            nd_json_bytes(out, member.data, member.len);
-            has_member = true;
-        }
-        from = stop + 1;
-    }
-    return has_member;
+    nd_json_open(out, '{');
+    put_members(out, annotation);
+    nd_json_close(out, '}');
 }
 
 static void put_json(struct nd_json *out, struct nd_view record, const struct nd_annotation *a)
 {
-    const char *open = memchr(record.data, '{', record.len);
-    size_t from = open ? (size_t)(open - record.data) + 1 : record.len, end = record.len;
-    bool has_member;
-
-    while (end > from && record.data[end - 1] != '}')
-        end--;
-    if (end == from) {
-        nd_json_bytes(out, record.data, record.len);
-        return;
-    }
-    end--;
-    nd_json_bytes(out, record.data, from);
-    if (memmem(record.data, record.len, "\"neardup\"", strlen("\"neardup\"")))
-        has_member = put_members(out, record, from, end);
-    else {
-        nd_json_bytes(out, record.data + from, end - from);
-        while (from < end && is_space(record.data[from]))
-            from++;
-        has_member = from < end;
-    }
-    out->after_value = has_member;
-    nd_json_key(out, field_name);
-    nd_json_open(out, '{');
-    put_object(out, a);
-    nd_json_close(out, '}');
-    out->after_value = false;
-    nd_json_bytes(out, record.data + end, record.len - end);
+    nd_json_put_member(out, record, (struct nd_view){field_name, strlen(field_name)}, put_object,
+                       a);
 }
 
 /* The columns in order, followed by one for each signature, "neardup.shared.NAME". */

@@ -82,6 +82,7 @@ enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *
          check_name(options->removed, sketches != NULL, err) != ND_OK))
         return ND_EINVAL;
 
+    params.copies_field = o->copies_field;
     if (o->annotates)
         params.annotates = o->method;
     o->survivors = asked ? nd_survivors_new(&params, err) : NULL;

@@ -33,9 +33,11 @@ struct nd_outputs {
 
     struct nd_publisher publisher;
     struct nd_file_mark
-        replaced;      /* the only input, in whose place the output goes; inode 0: none */
-    bool hands_on_bad; /* bad records are written too, so none is lost */
-    bool annotates;    /* all records are survivors, each with an annotation */
+        replaced;             /* the only input, in whose place the output goes; inode 0: none */
+    bool hands_on_bad;        /* bad records are written too, so none is lost */
+    bool annotates;           /* all records are survivors, each with an annotation */
+    const char *copies_field; /* that survivors get; NULL: none */
+    const struct nd_source *checked; /* the last one that was found to take it */
 
     struct nd_survivors *survivors; /* NULL: none asked for */
     struct nd_survivors *removed;   /* likewise: the other records */

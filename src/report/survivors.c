@@ -17,6 +17,7 @@
 #include "input/formats/detect.h"
 #include "input/streams/pack.h"
 #include "report/annotation.h"
+#include "report/copies.h"
 #include "report/mirror.h"
 #include "report/output.h"
 #include "report/sketch_output.h"
@@ -132,6 +133,7 @@ enum shape { SHAPE_UNKNOWN, SHAPE_RECORDS, SHAPE_PATHS, SHAPE_DOCUMENT, SHAPE_AR
 
 struct nd_survivors {
     const struct nd_method *annotates; /* not NULL: the records come with annotations */
+    const char *copies_field;          /* not NULL: they come with a field of this name */
     const struct nd_run_options *options;
     const char *name;         /* of -o */
     struct nd_output *single; /* NULL: a mirror, or it is finished */
@@ -146,7 +148,7 @@ struct nd_survivors {
     struct nd_output *out;             /* where its records go; NULL: none is open */
     enum shape shape;                  /* of `out`, or of -o */
     const struct nd_source *first;     /* that decided the shape */
-    struct nd_json header;             /* of CSV and TSV, with the columns of annotations */
+    struct nd_json header;             /* of CSV and TSV, with columns that are added */
     struct nd_separator separator;
     bool keeps_others;       /* folders and links of archives */
     bool has_survived;       /* the source, a file of an archive */
@@ -175,6 +177,7 @@ struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,
     s->name = params->output ? params->output : "-";
     s->by_link = params->by_link;
     s->annotates = params->annotates;
+    s->copies_field = params->copies_field;
     s->takes_documents = s->annotates != NULL;
     s->replaces = params->replaced.inode != 0;
     s->keeps_others = params->stage == ND_PUBLISH_RESULT;
@@ -347,13 +350,16 @@ static enum nd_status begin_entry(struct nd_survivors *s, struct nd_error *err)
     return ND_OK;
 }
 
-static enum nd_status put_annotated_header(struct nd_survivors *s, struct nd_error *err)
+/* Put the header with the columns that records come with. */
+static enum nd_status put_more_columns(struct nd_survivors *s, struct nd_error *err)
 {
     const struct nd_source *source = s->source;
     struct nd_json *header = &s->header; /* what is written may stay where it is for a while */
 
     header->text.len = 0;
-    if (!nd_annotation_header(header, source->format, source->header, s->annotates))
+    if (s->copies_field)
+        nd_copies_header(header, source->format, source->header, s->copies_field);
+    else if (!nd_annotation_header(header, source->format, source->header, s->annotates))
         return nd_fail(err, ND_EINPUT,
                        "%s has columns neardup.… of an earlier annotation: remove them first",
                        source->path);
@@ -367,8 +373,8 @@ static enum nd_status put_header(struct nd_survivors *s, struct nd_error *err)
 {
     if (!s->source->is_container || !s->source->header.len || s->separator.has_record)
         return ND_OK;
-    if (s->annotates)
-        return put_annotated_header(s, err);
+    if (s->annotates || s->copies_field)
+        return put_more_columns(s, err);
     return put_record(s, s->source->header, err);
 }
 

@@ -31,6 +31,8 @@ struct nd_survivors_params {
     /* The records come with annotations, of this recipe's signatures (annotation.h); NULL: as they
      * stand in the input. */
     const struct nd_method *annotates;
+    /* A field that they come with (copies.h); NULL: none. */
+    const char *copies_field;
     /* They are documents of sketch files, packed, by this recipe; NULL: they are records. */
     const struct nd_recipe *sketches;
     struct nd_sketch_writer_options like; /* how such a file is written */

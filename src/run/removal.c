@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "report/annotation.h"
+#include "report/copies.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ void nd_emitter_release(struct nd_emitter *e)
     nd_json_release(&e->name[1]);
     nd_json_release(&e->name[2]);
     nd_json_release(&e->place);
-    nd_json_release(&e->annotated);
+    nd_json_release(&e->made);
 }
 
 bool nd_emitter_needs(const struct nd_run *run, bool is_kept)
@@ -63,19 +64,33 @@ static enum nd_status name_by_number(struct nd_emitter *e, uint32_t number, stru
     return copy->failed ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
 }
 
-/* Append the record with its annotation to the survivors. */
+/* Add what was made of a record to the survivors. */
+static enum nd_status put_made(struct nd_emitter *e, const struct nd_parsed *loaded,
+                               struct nd_error *err)
+{
+    const struct nd_json *made = &e->made;
+
+    if (made->failed)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return nd_outputs_survive(&e->run->outputs, loaded->record.source,
+                              (struct nd_view){made->text.data, made->text.len}, err);
+}
+
 static enum nd_status put_annotated(struct nd_emitter *e, const struct nd_parsed *loaded,
                                     const struct nd_annotation *annotation, struct nd_error *err)
 {
-    struct nd_run *run = e->run;
-    struct nd_json *out = &e->annotated;
+    e->made.text.len = 0;
+    nd_annotation_put(&e->made, loaded->source->format, loaded->record.bytes, annotation);
+    return put_made(e, loaded, err);
+}
 
-    out->text.len = 0;
-    nd_annotation_put(out, loaded->source->format, loaded->record.bytes, annotation);
-    if (out->failed)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    return nd_outputs_survive(&run->outputs, loaded->record.source,
-                              (struct nd_view){out->text.data, out->text.len}, err);
+static enum nd_status put_counted(struct nd_emitter *e, const struct nd_parsed *loaded,
+                                  uint32_t members, struct nd_error *err)
+{
+    e->made.text.len = 0;
+    nd_copies_put(&e->made, loaded->source->format, loaded->record.bytes,
+                  e->run->outputs.copies_field, members);
+    return put_made(e, loaded, err);
 }
 
 static enum nd_status put_bad(struct nd_emitter *e, const struct nd_parsed *loaded,
@@ -162,8 +177,11 @@ static enum nd_status put_kept(struct nd_emitter *e, const struct nd_party *part
                                struct nd_error *err)
 {
     struct nd_run *run = e->run;
+
     if (run->outputs.clusters)
         nd_row_cluster(&e->rows.clusters, &party->name, &party->name);
+    if (run->outputs.survivors && run->outputs.copies_field)
+        return put_counted(e, loaded, members, err);
     if (run->outputs.annotates) {
         const struct nd_annotation annotation =
             nd_annotation_of_kept(run->recipe, &party->name, members);

@@ -50,8 +50,8 @@ struct nd_emitter {
     enum nd_status (*passage_of)(void *context, uint32_t number, struct nd_view text,
                                  struct nd_row_passage *passage, struct nd_error *err);
 
-    struct nd_rows rows;                      /* of the current batch */
-    struct nd_json name[3], place, annotated; /* scratch */
+    struct nd_rows rows;                 /* of the current batch */
+    struct nd_json name[3], place, made; /* scratch */
 };
 void nd_emitter_release(struct nd_emitter *e);
 

@@ -14,6 +14,8 @@
 #include "old/against.h"
 #include "reading/slice.h"
 #include "recipe/recipe.h"
+#include "report/copies.h"
+#include "report/json_member.h"
 #include "run/forecast.h"
 #include "run/manifest.h"
 #include "sketches/checkpoint.h"
@@ -27,6 +29,30 @@
 /* Of the 256 MB that a run may take beside its documents. */
 enum { ID_BYTES_MAX = 96 << 20 };
 
+/* Options that leave no place for a field in survivors, or nothing to say there. */
+static enum nd_status check_copies(const struct nd_run_options *o, struct nd_error *err)
+{
+    const char *other = o->annotate     ? "annotate, which says it of each kept record"
+                        : o->copy_to    ? "copy-to, which writes no records"
+                        : o->link_to    ? "link-to, which writes no records"
+                        : o->null_paths ? "null, which is of lists of paths"
+                        : o->only_against
+                            ? "only-against, which makes no clusters of the documents that it keeps"
+                            : NULL;
+
+    if (other)
+        return nd_fail(err, ND_EINVAL, "copies-field does not go with %s", other);
+    if (strlen(o->copies_field) > ND_MEMBER_KEY_MAX)
+        return nd_fail(err, ND_EINVAL, "copies-field: the name has more than %d bytes",
+                       ND_MEMBER_KEY_MAX);
+    if (nd_input_charset(&o->input))
+        return nd_fail(err, ND_EINVAL,
+                       "copies-field adds UTF-8 to the records, which are in %.48s: convert them "
+                       "first (iconv)",
+                       o->input.charset);
+    return ND_OK;
+}
+
 /* Options that say where records go. */
 static enum nd_status check_survivors(const struct nd_run_options *o, struct nd_error *err)
 {
@@ -35,6 +61,8 @@ static enum nd_status check_survivors(const struct nd_run_options *o, struct nd_
     if (folders + (o->output && strcmp(o->output, "-") != 0) > 1)
         return nd_fail(err, ND_EINVAL,
                        "only one of output, output-dir, copy-to and link-to can be given");
+    if (o->copies_field && check_copies(o, err) != ND_OK)
+        return ND_EINVAL;
     if (o->annotate && (o->copy_to || o->link_to || o->null_paths))
         return nd_fail(err, ND_EINVAL,
                        "annotate writes records: use it with output or output-dir, not with %s",
@@ -459,6 +487,15 @@ static void warn_of_double_ids(struct nd_run *run)
 
 /* ---- Through the documents ---- */
 
+/* Refuse documents that cannot take a field, while little has been done. */
+static enum nd_status check_batch(struct nd_run *run, const struct nd_reading_batch *batch,
+                                  struct nd_error *err)
+{
+    struct nd_outputs *o = &run->outputs;
+
+    return o->copies_field ? nd_copies_check(o->copies_field, batch, &o->checked, err) : ND_OK;
+}
+
 enum nd_status nd_run_each_batch(struct nd_run *run, nd_run_batch *each, void *context,
                                  struct nd_error *err)
 {
@@ -473,7 +510,9 @@ enum nd_status nd_run_each_batch(struct nd_run *run, nd_run_batch *each, void *c
         for (size_t i = 0; i < batch->count; i++)
             run->summary->documents += !batch->parsed[i].bad;
         run->summary->repaired += batch->repaired;
-        status = each(context, batch, err);
+        status = check_batch(run, batch, err);
+        if (status == ND_OK)
+            status = each(context, batch, err);
         progress.documents = run->summary->documents;
         if (status == ND_OK && run->budget.total && !run->request->bounds_memory)
             status =
@@ -611,7 +650,7 @@ bool nd_run_takes_one_pass(const struct nd_run_options *o)
 
     return !o->memory && o->recipe && nd_keep_parse(o->recipe->keep, &keep, NULL) == ND_OK &&
            keep.by == ND_KEEP_FIRST && !o->prefer_field && !o->n_against && !o->annotate &&
-           o->recipe->dedup.cluster == ND_CLUSTER_STAR;
+           !o->copies_field && o->recipe->dedup.cluster == ND_CLUSTER_STAR;
 }
 
 static enum nd_status watch_options(struct nd_run *run, struct nd_error *err)
@@ -805,7 +844,7 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
         .writes_survivors = true,
         .writes_summary = true,
         .writes_evidence = true,
-        .may_replace = !options->annotate,
+        .may_replace = !options->annotate && !options->copies_field,
         .is_dry = options->dry_run,
         .reads = &options->predicted,
         .n_reads = options->predicted != NULL,
@@ -820,6 +859,7 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
     *err = (struct nd_error){0};
     status = nd_run_begin(&run, options, &request, events, summary, err);
     run.outputs.annotates = options->annotate && !options->dry_run;
+    run.outputs.copies_field = options->dry_run ? NULL : options->copies_field;
     run.outputs.publisher.syncs |= options->append;
     if (status == ND_OK)
         status = open_beside_inputs(&run, err);
@@ -856,6 +896,7 @@ enum nd_status nd_run_rehearse(const struct nd_run_options *options,
     rehearsal.removed = rehearsal.manifest = rehearsal.clusters = NULL;
     rehearsal.predicted = NULL;
     rehearsal.annotate = rehearsal.append = 0;
+    rehearsal.copies_field = NULL;
     rehearsal.dry_run = 1;
     return dedup(&rehearsal, watch, events, summary, err);
 }

@@ -11,12 +11,13 @@ static const char *needs_text(const struct nd_run *run)
         return "df auto";
     if (!r->writes_survivors || !run->sketches)
         return NULL;
-    return o->annotate     ? "annotate"
-           : o->output_dir ? "output-dir"
-           : o->copy_to    ? "copy-to"
-           : o->link_to    ? "link-to"
-           : o->null_paths ? "null"
-                           : NULL;
+    return o->annotate       ? "annotate"
+           : o->copies_field ? "copies-field"
+           : o->output_dir   ? "output-dir"
+           : o->copy_to      ? "copy-to"
+           : o->link_to      ? "link-to"
+           : o->null_paths   ? "null"
+                             : NULL;
 }
 
 static enum nd_status check_options(const struct nd_run *run, const char *path,

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """clusters_model.py - what --keep none removes, and how many copies are counted, follow from --clusters
 
-usage: clusters_model.py none|copies NEARDUP
+usage: clusters_model.py none|copies|field NEARDUP
 
 For each kind of cluster, for groups and for old documents, and in every way of running, which all
 write the same bytes:
 
 none    the survivors are the documents whose cluster has no other, the rows of the manifest are those
         of --keep first and one for each document that stands for a cluster
-copies  the number beside each kept record is how often its name stands in --clusters
+copies  the number that --annotate has beside each kept record is how often its name stands in --clusters
+field   survivors with --copies-field are those without it, each with this number
 
 It writes into the working folder.
 """
@@ -106,14 +107,34 @@ def check_none(program, options):
         assert [again[k] for k in COUNTS] == [summary[k] for k in COUNTS], (options, way)
 
 
-def check_copies(program, options):
+def sized(program, options):
+    """A plain run, and how many documents the cluster of each kept one has."""
     plain = dedup(program, *options)
     size = collections.Counter(line.split("\t")[1] for line in plain["clusters"].splitlines())
+    assert max(size.values()) > 2 and min(size.values()) == 1, options
+    return plain, size
+
+
+def check_field(program, options):
+    for keep in ["--keep", "first"], ["--keep", "longest"], ["--keep", "none"]:
+        shutil.rmtree("parts", ignore_errors=True)
+        plain, size = sized(program, [*options, *keep])
+        field = ["--copies-field", "n", *options, *keep]
+        counted = dedup(program, *field)
+        lines = plain["survivors"].splitlines()
+        names = [json.loads(line)["id"] for line in lines]
+        assert counted["survivors"].splitlines() == [f'{x[:-1]},"n":{size[name]}}}' for x, name in zip(lines, names)]
+        assert {**counted, "survivors": plain["survivors"]} == plain, field
+        for way in ways_of(options):
+            assert dedup(program, *field, *way) == counted, (field, way)
+
+
+def check_copies(program, options):
+    _, size = sized(program, options)
     marked = dedup(program, "--annotate", *options)
     records = [json.loads(line) for line in marked["survivors"].splitlines()]
     notes = [record.pop("neardup") for record in records]
     assert records == [json.loads(line) for line in pathlib.Path("in.jsonl").read_text().splitlines()]
-    assert max(size.values()) > 2 and min(size.values()) == 1, options
     for record, note in zip(records, notes):
         assert note.get("copies") == (None if note["match"] else size[record["id"]]), (options, record)
     for way in ways_of(options):
@@ -121,7 +142,7 @@ def check_copies(program, options):
 
 
 def main():
-    check = {"none": check_none, "copies": check_copies}[sys.argv[1]]
+    check = {"none": check_none, "copies": check_copies, "field": check_field}[sys.argv[1]]
     program = sys.argv[2]
     documents = corpus()
     write("in.jsonl", documents)

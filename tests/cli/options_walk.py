@@ -215,6 +215,7 @@ TRY = {
     "link-to": "out/d",
     "removed": "out/r",
     "annotate": FLAG,
+    "copies-field": "copies",
     "manifest": "out/m2",
     "dedup clusters": "out/c2",
     "summary": "out/s2",

@@ -34,6 +34,7 @@ d/docs.jsonl | dedup d/docs.jsonl -q -o /dev/null --removed OUT
 d/docs.jsonl | dedup d/docs.jsonl -q -n --summary OUT
 d/docs.jsonl | dedup d/docs.jsonl -q --annotate -o OUT
 d/docs.jsonl | dedup d -q --annotate --cluster components -o OUT
+d/docs.jsonl | dedup d/docs.jsonl -q --copies-field copies -o OUT
 d/docs.jsonl | dedup d -q -o /dev/null --manifest OUT
 d/docs.jsonl | dedup d -q -o /dev/null --removed OUT --keep longest
 d/docs.jsonl | dedup d/docs.jsonl proto.jsonl -q -o OUT

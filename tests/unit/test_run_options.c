@@ -26,6 +26,7 @@ static const struct {
     {"charset", "", NULL, NULL},
     {"checkpoint", "dir", NULL, ""},
     {"clusters", "c.tsv", NULL, ""},
+    {"copies-field", "n", NULL, ""},
     {"copy-to", "dir", NULL, ""},
     {"df-auto", "words.df", NULL, ""},
     {"dry-run", "yes", "no", "true"},
@@ -124,6 +125,7 @@ static void every_key_is_set_read_back_and_cleared(void **state)
     assert_int_equal(options->threads, 7);
     assert_string_equal(options->output, "out.jsonl");
     assert_string_equal(options->output_dir, "dir");
+    assert_string_equal(options->copies_field, "n");
     assert_string_equal(options->copy_to, "dir");
     assert_string_equal(options->link_to, "dir");
     assert_string_equal(options->removed, "r.jsonl");
