@@ -34,7 +34,7 @@ struct head {
 };
 
 /* IS_COMPARED: the document has a key in each table of the recipe. */
-enum { WORDS_MAX = ND_MINHASH_COUNT / 8, IS_COMPARED = 1 << 16 };
+enum { IS_COMPARED = 1 << 16 };
 
 static const struct head *head_of(const void *row)
 {
@@ -275,34 +275,15 @@ size_t nd_candidate_rows_keys(const struct nd_candidate_rows *rows, const void *
 
 static unsigned distance_between(const struct nd_candidate_rows *rows, const void *a, const void *b)
 {
-    uint64_t x[WORDS_MAX], y[WORDS_MAX];
-    unsigned distance = 0;
-
-    if (rows->rows.kind == ND_ROW_LOW_BYTES)
-        return ND_MINHASH_COUNT - nd_low_bytes_equal(body_of(a), body_of(b));
-    memcpy(x, body_of(a), rows->rows.words * sizeof *x);
-    memcpy(y, body_of(b), rows->rows.words * sizeof *y);
-    for (size_t i = 0; i < rows->rows.words; i++)
-        distance += nd_count_ones(x[i] ^ y[i]);
-    return distance;
-}
-
-/* Of a recipe with a match rule the engine does not ask for the counts. */
-static bool counts_allow(const struct nd_candidate_rows *rows, const void *a, const void *b)
-{
-    struct nd_index_filter filter;
-
-    if (rows->rows.plan.matching)
-        return true;
-    filter = nd_engine_plan_filter(&rows->rows.plan, head_of(a)->n_shingles);
-    return nd_index_filter_allows(filter, head_of(b)->n_shingles);
+    return nd_row_distance(&rows->rows, body_of(a), body_of(b));
 }
 
 static bool could_match_at(const struct nd_candidate_rows *rows, const void *a, const void *b,
                            unsigned distance)
 {
-    return distance <= rows->rows.distance && head_of(a)->group == head_of(b)->group &&
-           (counts_allow(rows, a, b) || counts_allow(rows, b, a));
+    return head_of(a)->group == head_of(b)->group &&
+           nd_row_could_match(&rows->rows, head_of(a)->n_shingles, head_of(b)->n_shingles,
+                              distance);
 }
 
 int nd_candidate_rows_could_match(const struct nd_candidate_rows *rows, const void *a,

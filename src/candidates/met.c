@@ -292,35 +292,13 @@ void nd_met_set_begin_round(struct nd_met_set *met)
 
 /* ---- Who meets whom ---- */
 
-static unsigned distance_to(const struct nd_met_set *met, size_t document,
-                            const struct nd_sketch_row *row)
-{
-    const uint64_t *body = met->body + document * met->plan.words;
-
-    if (met->plan.kind == ND_ROW_FINGERPRINT) {
-        const uint64_t *word = body_of(met, row);
-        unsigned n = 0;
-
-        for (size_t i = 0; i < met->plan.words; i++)
-            n += nd_count_ones((body[i] ^ word[i]) & met->plan.mask[i]);
-        return n;
-    }
-    return met->plan.kind == ND_ROW_LOW_BYTES
-               ? ND_MINHASH_COUNT -
-                     nd_low_bytes_equal((const uint8_t *)(const void *)body, row->low)
-               : nd_count_ones(*body ^ row->simhash);
-}
-
-/* As candidate_rows.c: whichever of the two came first. */
 static bool could_match(const struct nd_met_set *met, size_t document,
                         const struct nd_sketch_row *row)
 {
-    const struct nd_engine_plan *plan = &met->plan.plan;
-    uint32_t a = met->n_shingles[document], b = row->n_shingles;
+    const uint64_t *body = met->body + document * met->plan.words;
 
-    return (nd_index_filter_allows(nd_engine_plan_filter(plan, a), b) ||
-            nd_index_filter_allows(nd_engine_plan_filter(plan, b), a)) &&
-           distance_to(met, document, row) <= met->plan.distance;
+    return nd_row_could_match(&met->plan, met->n_shingles[document], row->n_shingles,
+                              nd_row_distance(&met->plan, body, body_of(met, row)));
 }
 
 static bool meets_by(const struct nd_met_set *met, const struct nd_sketch_row *row, uint64_t key,

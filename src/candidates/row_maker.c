@@ -41,6 +41,7 @@ static enum nd_status plan_rows(struct nd_row_plan *rows, const char **key)
     case ND_CANDIDATES_SIMHASH:
         rows->kind = ND_ROW_SIMHASH;
         rows->words = 1;
+        rows->mask[0] = UINT64_MAX;
         rows->distance = plan->params.simhash_bits;
         break;
     case ND_CANDIDATES_MINHASH:
@@ -74,6 +75,38 @@ enum nd_status nd_row_plan_init(struct nd_row_plan *rows, const struct nd_recipe
 void nd_row_plan_release(struct nd_row_plan *rows)
 {
     nd_engine_plan_release(&rows->plan);
+}
+
+/* ---- Who could match ---- */
+
+unsigned nd_row_distance(const struct nd_row_plan *rows, const void *a, const void *b)
+{
+    const unsigned char *x = a, *y = b;
+    unsigned distance = 0;
+
+    if (rows->kind == ND_ROW_LOW_BYTES)
+        return ND_MINHASH_COUNT - nd_low_bytes_equal(a, b);
+    for (size_t i = 0; i < rows->words; i++) {
+        uint64_t of_x, of_y;
+
+        memcpy(&of_x, x + i * sizeof of_x, sizeof of_x);
+        memcpy(&of_y, y + i * sizeof of_y, sizeof of_y);
+        distance += nd_count_ones((of_x ^ of_y) & rows->mask[i]);
+    }
+    return distance;
+}
+
+/* Where a rule on signatures finds candidates, the engine does not ask for the counts. */
+static bool counts_allow(const struct nd_row_plan *rows, uint32_t a, uint32_t b)
+{
+    return rows->plan.matching || nd_index_filter_allows(nd_engine_plan_filter(&rows->plan, a), b);
+}
+
+bool nd_row_could_match(const struct nd_row_plan *rows, uint32_t a_shingles, uint32_t b_shingles,
+                        unsigned distance)
+{
+    return distance <= rows->distance && (counts_allow(rows, a_shingles, b_shingles) ||
+                                          counts_allow(rows, b_shingles, a_shingles));
 }
 
 /* ---- Documents ---- */

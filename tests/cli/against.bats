@@ -358,3 +358,36 @@ PY
     refused "cluster must be star" --against seen.sketch --cluster components
     refused "cluster must be star" --against seen.sketch --cluster complete
 }
+
+@test "against: a candidate of a rule takes its place among max_checks, whatever its length" {
+    cat >bag.ini <<'END'
+[signature bag]
+kind = simhash
+tf = count
+idf = none
+[decide]
+candidates = match
+match = distance(bag) <= 3
+verify = jaccard
+max_checks = 1
+END
+    # By the bag of its words the long one is nearest, though it resembles nothing.
+    python3 -c 'import json, random
+rng = random.Random(5)
+words = [f"word{i}" for i in range(60)]
+texts = {"near": [*words[:-1], "other3"], "long": [w for _ in range(3) for w in rng.sample(words, 60)], "new": words}
+for name, file in (("near", "old"), ("long", "old"), ("new", "new")):
+    print(json.dumps({"id": name, "text": " ".join(texts[name])}), file=open(f"{file}.jsonl", "a"))'
+    cat old.jsonl new.jsonl >all.jsonl
+    for checks in 1 2; do
+        neardup sketch old.jsonl --recipe ./bag.ini --set max_checks=$checks -o old.sketch -q
+        neardup dedup all.jsonl --recipe ./bag.ini --set max_checks=$checks -o kept.jsonl -q
+        neardup dedup new.jsonl --recipe ./bag.ini --set max_checks=$checks --against old.sketch -o alone.jsonl -q
+        ids kept.jsonl >>together.txt
+        echo "near long $(ids alone.jsonl)" >>apart.txt
+    done
+    cat together.txt
+    [ "$(head -n 1 together.txt)" = "near long new" ]
+    [ "$(tail -n 1 together.txt)" = "near long" ]
+    sed 's/ $//' apart.txt | diff together.txt -
+}

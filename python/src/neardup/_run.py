@@ -439,8 +439,8 @@ def dedup_files(
     against : path or sequence of paths, optional
         Sketch files of documents that were seen before: rows are compared with these too, and only
         rows are removed, as by ``neardup dedup --against``.  Decisions rest on sketches.  In memory is
-        an index of all documents; without `memory`.  The files keep the fields of `within` and `never`
-        (:func:`write_sketches`).
+        an index of the rows and of the documents that matter to them; without `memory`.  The files
+        keep the fields of `within` and `never` (:func:`write_sketches`).
     append : bool, optional
         At last add the survivors to the last file of `against`, all of them or none; where `cluster`
         is not ``"star"`` also the other rows, through which later ones may belong to a cluster.  It is
