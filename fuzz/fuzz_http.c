@@ -103,6 +103,7 @@ static void check_fields(const char *data, size_t size)
     if (is_accepted(nd_head_check(&head, true, &err), &err)) {
         require(head.host.data && !(head.has_length && head.is_chunked));
         require(!head.is_chunked || head.length == 0);
+        require(!nd_head_is_encoded(&head) || head.encoding.len > 0);
     }
 }
 

@@ -127,6 +127,9 @@ static enum nd_refusal check_body(struct nd_exchange *x)
         return refuse(x, ND_REFUSAL_TYPE,
                       "Content-Type is none of application/json, text/plain, text/html and "
                       "application/x-ndjson");
+    if (nd_head_is_encoded(&x->head))
+        return refuse(x, ND_REFUSAL_TYPE,
+                      "Content-Encoding is not identity: a body is sent as it is");
     if (!x->head.has_length && !x->head.is_chunked)
         return refuse(x, ND_REFUSAL_NO_LENGTH, "the request has no Content-Length");
     if (x->media == ND_MEDIA_NDJSON)

@@ -60,6 +60,7 @@ enum nd_refusal nd_head_take(struct nd_head *head, struct nd_view name, struct n
         {"If-None-Match", &head->if_none_match},
         {"Content-Length", &head->length_text},
         {"Transfer-Encoding", &head->coding},
+        {"Content-Encoding", &head->encoding},
     };
 
     if (!is_token(name))
@@ -92,6 +93,41 @@ static enum nd_refusal read_length(struct nd_head *head, struct nd_error *err)
     return ND_REFUSAL_NONE;
 }
 
+/* Return the host without its port, of an address in brackets what is in them.  *rest is what
+ * follows: nothing, or a colon and the port. */
+static struct nd_view without_port(struct nd_view host, struct nd_view *rest)
+{
+    bool is_bracketed = host.len && host.data[0] == '[';
+    const char *end = host.len ? memchr(host.data, is_bracketed ? ']' : ':', host.len) : NULL;
+    size_t len = end ? (size_t)(end - host.data) : host.len;
+
+    *rest = (struct nd_view){host.data + len, host.len - len};
+    if (!end || !is_bracketed)
+        return (struct nd_view){host.data, len};
+    *rest = (struct nd_view){end + 1, host.len - len - 1};
+    return (struct nd_view){host.data + 1, len - 1};
+}
+
+static bool has_port_or_none(struct nd_view host)
+{
+    struct nd_view rest;
+    uint32_t port = 0;
+
+    if (!host.data)
+        return true;
+    (void)without_port(host, &rest);
+    if (rest.len == 0)
+        return true;
+    for (size_t i = 1; i < rest.len; i++) {
+        if (rest.data[i] < '0' || rest.data[i] > '9')
+            return false;
+        port = port * 10 + (uint32_t)(rest.data[i] - '0');
+        if (port > 65535)
+            return false;
+    }
+    return rest.data[0] == ':' && rest.len > 1;
+}
+
 enum nd_refusal nd_head_check(struct nd_head *head, bool is_new, struct nd_error *err)
 {
     if (head->coding.data && head->length_text.data)
@@ -102,6 +138,8 @@ enum nd_refusal nd_head_check(struct nd_head *head, bool is_new, struct nd_error
     head->is_chunked = head->coding.data != NULL;
     if (is_new && !head->host.data)
         return nd_refuse(err, ND_REFUSAL_MALFORMED, "the field Host is missing");
+    if (!has_port_or_none(head->host))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "Host has a port that is not 0 to 65535");
     return head->length_text.data ? read_length(head, err) : ND_REFUSAL_NONE;
 }
 
@@ -179,19 +217,6 @@ enum nd_refusal nd_head_read(struct MHD_Connection *connection, const struct nd_
 
 /* ---- Host and Origin ---- */
 
-/* The host without its port; of an address in brackets, what is in them. */
-static struct nd_view without_port(struct nd_view host)
-{
-    const char *end;
-
-    if (host.len && host.data[0] == '[') {
-        end = memchr(host.data, ']', host.len);
-        return end ? (struct nd_view){host.data + 1, (size_t)(end - host.data) - 1} : host;
-    }
-    end = host.len ? memchr(host.data, ':', host.len) : NULL;
-    return end ? (struct nd_view){host.data, (size_t)(end - host.data)} : host;
-}
-
 static bool is_loopback(struct nd_view host)
 {
     char text[64];
@@ -211,9 +236,12 @@ static bool is_loopback(struct nd_view host)
 
 bool nd_host_is_known(struct nd_view host, const char *const *names, size_t n_names)
 {
-    struct nd_view name = without_port(host);
+    struct nd_view rest, name;
 
-    if (!host.data || name.len == 0)
+    if (!host.data)
+        return false;
+    name = without_port(host, &rest);
+    if (name.len == 0)
         return false;
     for (size_t i = 0; i < n_names; i++)
         if (is_word(name, names[i]))
@@ -244,7 +272,12 @@ bool nd_origin_is_same(struct nd_view origin, struct nd_view host)
     return of.len == host.len && strncasecmp(of.data, host.data, of.len) == 0;
 }
 
-/* ---- Content-Type and Authorization ---- */
+/* ---- Content-Encoding, Content-Type and Authorization ---- */
+
+bool nd_head_is_encoded(const struct nd_head *head)
+{
+    return head->encoding.len > 0 && !is_word(head->encoding, "identity");
+}
 
 /* The value of charset= among the parameters behind a type. */
 static struct nd_view find_charset(struct nd_view rest)

@@ -15,7 +15,7 @@ struct MHD_Connection;
 /* The fields that the server reads.  data NULL: it was not sent. */
 struct nd_head {
     struct nd_view host, origin, fetch_site, authorization, content_type, if_none_match;
-    struct nd_view length_text, coding;
+    struct nd_view length_text, coding, encoding;
     bool has_length, is_chunked, expects_continue;
     uint64_t length; /* of the body; 0 if it is chunked */
 };
@@ -40,6 +40,9 @@ enum nd_refusal nd_head_take(struct nd_head *head, struct nd_view name, struct n
                              struct nd_error *err);
 /* The checks that all fields allow; is_new: the version is HTTP/1.1. */
 enum nd_refusal nd_head_check(struct nd_head *head, bool is_new, struct nd_error *err);
+
+/* Whether the field Content-Encoding names one, so that the body is not what Content-Type says. */
+bool nd_head_is_encoded(const struct nd_head *head);
 
 /* Whether a field Host names localhost, a loopback address, or one of the names; without its port
  * and whatever its case. */

@@ -3,6 +3,7 @@
 #include "server/ndjson.h"
 
 #include <microhttpd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,14 @@ enum {
     CHUNKS = 2,
     GROUPS = 4,
     ANSWERS_BYTES = 1 << 20, /* in memory; more go to the file */
-    RETRY_MS = 2             /* where the queue of the store is full */
+    RETRY_MS = 2,            /* where the queue of the store is full */
+
+    /* The answers up to a line have at most so many times the bytes of the body up to there, and
+     * ALLOWANCE more (docs/http.md); LAST_BYTES are kept for the line that says so. */
+    FACTOR = 32,
+    FINGERPRINTS_FACTOR = 128,
+    ALLOWANCE = 1 << 20,
+    LAST_BYTES = 512
 };
 
 /* Whole lines of the body. */
@@ -26,8 +34,8 @@ struct chunk {
 
 /* A line, and what will become of it. */
 struct entry {
-    uint64_t line, replaced;
-    struct nd_write *write; /* NULL: it is refused */
+    uint64_t line, end, replaced; /* its number, and the bytes of the body up to its end */
+    struct nd_write *write;       /* NULL: it is refused */
     enum nd_refusal refusal;
     char *detail;
 };
@@ -61,7 +69,9 @@ struct nd_ndjson {
     /* Of the job. */
     struct group group[GROUPS]; /* a ring: those in flight begin at first_group */
     unsigned first_group, n_groups;
-    uint64_t line;
+    uint64_t line, end;
+    size_t line_begin; /* of the answer that is being written, in `out` */
+    bool is_full;      /* the last answer says that no more are given */
     struct nd_json out;
     struct nd_spool *spool;
     enum nd_refusal refusal;
@@ -295,24 +305,63 @@ static void spill(struct nd_ndjson *s)
 
 static void begin_line(struct nd_ndjson *s, uint64_t line)
 {
+    s->line_begin = s->out.text.len;
     nd_json_open(&s->out, '{');
     nd_json_put_uint(&s->out, "line", line);
 }
 
-static void end_line(struct nd_ndjson *s)
+/* Take back the answer that is being written. */
+static void drop_line(struct nd_ndjson *s)
 {
-    nd_json_close(&s->out, '}');
-    nd_json_line(&s->out);
-    spill(s);
+    s->out.text.len = s->line_begin;
+    s->out.after_value = false;
 }
 
-static void answer_refusal(struct nd_ndjson *s, uint64_t line, enum nd_refusal refusal,
-                           const char *detail)
+static void put_refusal(struct nd_ndjson *s, uint64_t line, enum nd_refusal refusal,
+                        const char *detail)
 {
     begin_line(s, line);
     nd_json_key(&s->out, "error");
     nd_refusal_json(&s->out, refusal, nd_detail_for(s->x, refusal, detail));
-    end_line(s);
+    nd_json_close(&s->out, '}');
+    nd_json_line(&s->out);
+}
+
+static uint64_t factor(const struct nd_ndjson *s)
+{
+    return s->x->target.route == ND_ROUTE_FINGERPRINTS ? FINGERPRINTS_FACTOR : FACTOR;
+}
+
+/* Keep the answer of a line that ends at a place of the body, or say in place of it that the
+ * answers have become too long. */
+static void keep_line(struct nd_ndjson *s, uint64_t line, uint64_t end)
+{
+    char detail[160];
+
+    if (nd_ndjson_bytes(s) + LAST_BYTES > ALLOWANCE + factor(s) * end) {
+        (void)snprintf(detail, sizeof detail,
+                       "the answers have more than %llu times the bytes of their lines: send this "
+                       "line and those after it again",
+                       (unsigned long long)factor(s));
+        drop_line(s);
+        put_refusal(s, line, ND_REFUSAL_TOO_LARGE, detail);
+        s->is_full = true;
+    }
+    spill(s);
+}
+
+static void end_line(struct nd_ndjson *s, uint64_t line, uint64_t end)
+{
+    nd_json_close(&s->out, '}');
+    nd_json_line(&s->out);
+    keep_line(s, line, end);
+}
+
+static void answer_refusal(struct nd_ndjson *s, uint64_t line, uint64_t end,
+                           enum nd_refusal refusal, const char *detail)
+{
+    put_refusal(s, line, refusal, detail);
+    keep_line(s, line, end);
 }
 
 static void answer_entry(struct nd_ndjson *s, const struct entry *e)
@@ -323,7 +372,7 @@ static void answer_entry(struct nd_ndjson *s, const struct entry *e)
     if (e->refusal != ND_REFUSAL_NONE)
         refusal = e->refusal;
     if (refusal != ND_REFUSAL_NONE) {
-        answer_refusal(s, e->line, refusal,
+        answer_refusal(s, e->line, e->end, refusal,
                        e->detail ? e->detail
                        : written ? written->message
                                  : "");
@@ -332,7 +381,7 @@ static void answer_entry(struct nd_ndjson *s, const struct entry *e)
     begin_line(s, e->line);
     nd_put_written(&s->out, written, s->x->server->has_simhash);
     nd_put_replaced(&s->out, e->replaced);
-    end_line(s);
+    end_line(s, e->line, e->end);
 }
 
 /* ---- Groups of writes ---- */
@@ -357,7 +406,7 @@ static void finish_group(struct nd_ndjson *s)
     while (g->n_pending)
         nd_monitor_wait(&s->monitor);
     nd_monitor_leave(&s->monitor);
-    for (size_t i = 0; i < g->n && s->refusal == ND_REFUSAL_NONE; i++)
+    for (size_t i = 0; i < g->n && s->refusal == ND_REFUSAL_NONE && !s->is_full; i++)
         answer_entry(s, &g->entry[i]);
     group_clear(g);
     s->first_group = (s->first_group + 1) % GROUPS;
@@ -455,7 +504,7 @@ static bool add_entry(struct group *g, struct entry entry)
 static void store_line(struct nd_ndjson *s, struct nd_workspace *w, struct group *g,
                        struct nd_view line, enum nd_refusal refusal)
 {
-    struct entry entry = {.line = s->line, .refusal = refusal};
+    struct entry entry = {.line = s->line, .end = s->end, .refusal = refusal};
     struct nd_error err = {.message = "the line is too long"};
     struct nd_posted posted = {.replaced = 0};
 
@@ -478,7 +527,6 @@ static void read_line(struct nd_ndjson *s, struct nd_workspace *w, struct nd_vie
                       enum nd_refusal refusal)
 {
     bool has_key = s->x->target.route == ND_ROUTE_DOCUMENTS;
-    size_t before = s->out.text.len;
     struct nd_error err = {.message = "the line is too long"};
     struct nd_posted posted = {.replaced = 0};
 
@@ -488,12 +536,11 @@ static void read_line(struct nd_ndjson *s, struct nd_workspace *w, struct nd_vie
     if (refusal == ND_REFUSAL_NONE)
         refusal = nd_put_reading(s->x, w, &posted, &s->out, &err);
     if (refusal == ND_REFUSAL_NONE) {
-        end_line(s);
+        end_line(s, s->line, s->end);
         return;
     }
-    s->out.text.len = before;
-    s->out.after_value = false;
-    answer_refusal(s, s->line, refusal, err.message);
+    drop_line(s);
+    answer_refusal(s, s->line, s->end, refusal, err.message);
 }
 
 static bool is_blank(struct nd_view line)
@@ -504,23 +551,31 @@ static bool is_blank(struct nd_view line)
     return true;
 }
 
+static bool goes_on(const struct nd_ndjson *s)
+{
+    return s->refusal == ND_REFUSAL_NONE && !s->is_full && !atomic_load(&s->is_abandoned);
+}
+
 static void process(struct nd_ndjson *s, struct nd_workspace *w, const struct chunk *chunk)
 {
+    const size_t most = s->x->server->options.body_bytes;
     bool stores = nd_handler_stores(s->x);
     struct group *g = stores ? next_group(s) : NULL;
     const char *at = chunk->text.data, *end = at + chunk->text.len;
     uint64_t first = s->line;
 
-    while (at < end && s->refusal == ND_REFUSAL_NONE && !atomic_load(&s->is_abandoned)) {
+    while (at < end && goes_on(s)) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         struct nd_view line = {at, (size_t)((newline ? newline : end) - at)};
         bool is_cut = !newline && chunk->is_cut;
 
         s->line++;
+        s->end +=
+            (line.len < most ? line.len : most) + 1; /* a longer one may have been cut anywhere */
         at += line.len + (newline != NULL);
         if (is_blank(line))
             continue;
-        if (line.len > s->x->server->options.body_bytes)
+        if (line.len > most)
             is_cut = true;
         if (stores)
             store_line(s, w, g, line, is_cut ? ND_REFUSAL_TOO_LARGE : ND_REFUSAL_NONE);

@@ -121,6 +121,17 @@ static bool is_given(const struct nd_json_value *value)
     return value->kind != ND_JSON_ABSENT && value->kind != ND_JSON_NULL;
 }
 
+/* Refuse a member that another program may read in another way, because it stands there twice. */
+static enum nd_refusal check_doubled(const struct nd_view *path, const struct nd_json_value *value,
+                                     struct nd_error *err)
+{
+    for (size_t i = ID; i < PATHS; i++)
+        if (value[i].is_doubled)
+            return nd_refuse(err, ND_REFUSAL_MALFORMED, "the object has \"%.*s\" twice",
+                             (int)path[i].len, path[i].data);
+    return ND_REFUSAL_NONE;
+}
+
 static enum nd_refusal take_id(const struct nd_json_value *value, struct nd_posted *out,
                                struct nd_error *err)
 {
@@ -203,7 +214,9 @@ enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool
     case ND_JSON_BAD_UTF8: return nd_refuse(err, ND_REFUSAL_MALFORMED, "the JSON is not UTF-8");
     default: return nd_refuse(err, ND_REFUSAL_MALFORMED, "not a JSON object: %s", reason);
     }
-    refusal = has_key ? take_id(&value[ID], out, err) : ND_REFUSAL_NONE;
+    refusal = check_doubled(paths, value, err);
+    if (refusal == ND_REFUSAL_NONE && has_key)
+        refusal = take_id(&value[ID], out, err);
     if (refusal == ND_REFUSAL_NONE && has_key)
         refusal = take_labels(w, value, out, err);
     return refusal == ND_REFUSAL_NONE ? take_text(w, value, out, err) : refusal;

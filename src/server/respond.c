@@ -120,6 +120,8 @@ static bool add_refusal_fields(struct MHD_Response *response, const struct nd_ex
     switch (x->refusal) {
     case ND_REFUSAL_NO_KEY: return add(response, "WWW-Authenticate", "Bearer realm=\"neardup\"");
     case ND_REFUSAL_METHOD: return add(response, "Allow", nd_route_allow(x->target.route));
+    case ND_REFUSAL_TYPE:
+        return !nd_head_is_encoded(&x->head) || add(response, "Accept-Encoding", "identity");
     case ND_REFUSAL_QUEUE_FULL:
     case ND_REFUSAL_BUSY:
     case ND_REFUSAL_ENDING: return add(response, "Retry-After", "1");

@@ -271,6 +271,19 @@ class Requests(unittest.TestCase):
             with self.subTest(host=host):
                 self.assertEqual(self.server.ask("GET", "/v1/stats", Host=host).status, 200)
 
+    def test_a_host_has_a_port_that_is_one(self):
+        for host in ("localhost:", "localhost:80.evil.example", "localhost:x", "localhost:-1",
+                     "localhost:+1", "localhost:65536", "localhost:99999999999999999999", "::1",
+                     "localhost:1:2", "[::1].evil.example", "[::1]:", "[::1]:x", "[::1]1",
+                     "search.example:80.evil.example", "other.example:x"):
+            with self.subTest(host=host):
+                problem = self.refused(self.server.ask("GET", "/v1/stats", Host=host), 400,
+                                       "malformed")
+                self.assertIn("Host", problem["detail"])
+        for host in ("localhost:0", "localhost:65535", "[::1]:00080"):
+            with self.subTest(host=host):
+                self.assertEqual(self.server.ask("GET", "/v1/stats", Host=host).status, 200)
+
     def test_pages_of_other_sites_are_refused(self):
         own = f"127.0.0.1:{self.server.port}"
         for origin in ("http://example.org", "null", "http://127.0.0.1:1", "http://" + own + ".org",
@@ -370,6 +383,23 @@ class Requests(unittest.TestCase):
                 self.refused(self.server.post("/v1/query", "x", type), 415, "type")
         self.refused(self.server.ask("POST", "/v1/query", "x"), 415, "type")
 
+    def test_bodies_that_are_encoded_are_refused(self):
+        for coding in ("gzip", "br", "x-gzip", "identity, gzip", "gzip, identity", "none"):
+            for type in ("text/plain", "application/json", "application/x-ndjson"):
+                with self.subTest(coding=coding, type=type):
+                    answer = self.server.post("/v1/documents", document("coded", words("coded")),
+                                              type, Content_Encoding=coding)
+                    problem = self.refused(answer, 415, "type")
+                    self.assertIn("Content-Encoding", problem["detail"])
+                    self.assertEqual(answer.fields["accept-encoding"], "identity")
+        self.refused(self.server.ask("GET", "/v1/documents/coded"), 404)
+        for coding in ("identity", "Identity", ""):
+            answer = self.server.post("/v1/query", "x", "text/plain", Content_Encoding=coding)
+            self.assertEqual(answer.status, 200)
+        answer = self.server.post("/v1/query", "x", "text/css")
+        self.refused(answer, 415)
+        self.assertNotIn("accept-encoding", answer.fields)
+
     def test_charsets_are_decoded(self):
         plain = self.server.post("/v1/fingerprints", "caf\u00e9 au lait", "text/plain").json()
         latin = "caf\u00e9 au lait".encode("latin-1")
@@ -409,8 +439,20 @@ class Requests(unittest.TestCase):
                 self.refused(answer, status)
 
     def test_other_members_are_ignored(self):
-        body = '{"id": 7, "labels": 8, "a": [{"text": "x"}], "text": "y", "text": 5}'
+        body = '{"id": 7, "labels": 8, "a": [{"text": "x"}], "text": "y", "a": 5}'
         self.assertEqual(self.server.post("/v1/query", body).status, 200)
+
+    def test_members_that_stand_twice_are_refused(self):
+        for name, more in (("text", '"text": "x"'), ("text", '"te\\u0078t": null'),
+                           ("id", '"id": "a", "id": "a"'), ("labels", '"labels": [], "labels": 1'),
+                           ("html", '"html": null, "html": null')):
+            for target in ("/v1/documents?dry=1", "/v1/query", "/v1/fingerprints"):
+                with self.subTest(more=more, target=target):
+                    body = '{"text": "y", ' + more + "}"
+                    problem = self.refused(self.server.post(target, body), 400, "malformed")
+                    self.assertIn(f'"{name}" twice', problem["detail"])
+                    answer = self.server.post(target, body, "application/x-ndjson").lines()[0]
+                    self.assertEqual(answer["error"]["status"], 400)
 
     def test_sizes(self):
         big = "x " * 500001
@@ -660,6 +702,33 @@ class Lines(unittest.TestCase):
             answers = server.post("/v1/fingerprints", body, "application/x-ndjson").lines()
             self.assertEqual([a["line"] for a in answers], list(range(1, n + 1)))
             self.assertEqual(len({a["simhash"] for a in answers}), 1)
+
+    def test_an_answer_has_a_length_that_its_request_bounds(self):
+        tiny = '{"text":"a"}\n'
+        with Server() as server:
+            for target, body in (("/v1/query", "{}\n" * 30000), ("/v1/documents", "0\n" * 30000),
+                                 ("/v1/query", "{}\n" * 30000 + tiny * 5)):
+                with self.subTest(target=target, body=body[:12]):
+                    answer = server.post(target, body, "application/x-ndjson")
+                    self.assertLessEqual(len(answer.body), (1 << 20) + 32 * len(body))
+                    self.assertEqual(answer.status, 200)
+                    lines = answer.lines()
+                    self.assertEqual([a["line"] for a in lines], list(range(1, len(lines) + 1)))
+                    self.assertLess(len(lines), body.count("\n"))
+                    self.assertEqual(lines[-1]["error"]["status"], 413)
+                    self.assertIn("more than 32 times", lines[-1]["error"]["detail"])
+                    self.assertEqual(server.post(target, body, "application/x-ndjson").body,
+                                     answer.body)
+            body = tiny * 20000
+            answer = server.post("/v1/fingerprints", body, "application/x-ndjson")
+            self.assertEqual(len(answer.lines()), 20000)
+            self.assertLessEqual(len(answer.body), (1 << 20) + 128 * len(body))
+            # Ordinary short texts keep within it.
+            body = [json.dumps({"id": "\x7f" * 4000, "text": "a"}, ensure_ascii=False) + "\n"]
+            body += [json.dumps({"text": f"a{i}"}) + "\n" for i in range(40000)]
+            lines = server.post("/v1/documents", "".join(body), "application/x-ndjson").lines()
+            self.assertEqual(len(lines), len(body))
+            self.assertNotIn("error", lines[-1])
 
     def test_a_line_that_is_too_long_is_refused_alone(self):
         lines = [document("a", words("a")), document("b", "x" * 700000), document("c", words("c")),

@@ -144,6 +144,27 @@ static void hosts_are_compared_without_ports_and_case(void **state)
     assert_false(nd_host_is_known((struct nd_view){NULL, 0}, names, 1));
 }
 
+static enum nd_refusal check_host(const char *host)
+{
+    struct nd_head head = {.host = {host, strlen(host)}};
+    struct nd_error err;
+
+    return nd_head_check(&head, true, &err);
+}
+
+static void ports_of_hosts_are_numbers(void **state)
+{
+    static const char *const good[] = {"", "a", "a:0", "a:65535", "[::1]", "[::1]:80", "[::1"};
+    static const char *const bad[] = {"a:",    ":",      "a:b",    "a:65536",
+                                      "a:1:2", "[::1]:", "[::1]a", "::"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_int_equal(check_host(good[i]), ND_REFUSAL_NONE);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(check_host(bad[i]), ND_REFUSAL_MALFORMED);
+}
+
 static void origins_are_compared_with_hosts(void **state)
 {
     (void)state;
@@ -284,6 +305,7 @@ int main(void)
         cmocka_unit_test(labels_are_split_at_commas),
         cmocka_unit_test(labels_are_sorted_and_stand_once),
         cmocka_unit_test(hosts_are_compared_without_ports_and_case),
+        cmocka_unit_test(ports_of_hosts_are_numbers),
         cmocka_unit_test(origins_are_compared_with_hosts),
         cmocka_unit_test(types_have_charsets),
         cmocka_unit_test(keys_read_back),

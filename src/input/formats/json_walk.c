@@ -331,6 +331,8 @@ static void store(struct walk *w, uint64_t wanted, unsigned depth, struct nd_jso
         } else if (w->found_at[i] == 0 || depth < w->found_at[i]) {
             w->found_at[i] = depth;
             w->values[i] = value;
+        } else if (depth == w->found_at[i]) {
+            w->values[i].is_doubled = true;
         }
     }
 }

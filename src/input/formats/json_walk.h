@@ -29,6 +29,7 @@ struct nd_json_value {
     uint64_t replaced;            /* by U+FFFD in `bytes`; 0: nothing (nd_utf8_replaced) */
     unsigned char has_surrogates; /* lone ones were escaped in it, or in one of the next, and are
                                      U+FFFD in `bytes` */
+    bool is_doubled;              /* its object has the key again, with a value that is ignored */
     struct nd_json_value *next;   /* next value of a path through arrays, in the arena */
 };
 
