@@ -585,6 +585,10 @@ static bool decide(PyObject *module, struct nd_py_against *a, unsigned threads, 
         nd_dedup_get_stats(a->dedup, &old);
     is_good = is_good && for_each(module, a, a->order.n, progress, push_some) &&
               (!is_components(a) || for_each(module, a, a->order.n, Py_None, note_components));
+    if (is_good && a->order.keep.by == ND_KEEP_NONE && !nd_py_result_remove_leaders(a->result)) {
+        PyErr_NoMemory();
+        is_good = false;
+    }
     if (is_good)
         count(a, &old, n_never);
     nd_dedup_free(a->dedup);

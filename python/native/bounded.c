@@ -9,7 +9,7 @@
  *     result   of some rows at a time, in the order in which they came, as often as wanted
  *
  * The result is that of one engine which has them all (src/run/bounded.c does the same for the
- * command).  In memory are 6 bytes a row, whoever writes the evidence included.
+ * command).  In memory are 6 bytes a row, whoever writes the evidence included; 10 where keep is none.
  */
 #include "bounded.h"
 #include "dedup.h"
@@ -29,7 +29,8 @@
 
 #define CAPSULE "neardup.bounded"
 
-enum { PART_ROWS = 1 << 15, BLOCK_ROWS = 4096, BYTES_A_ROW = 6 };
+/* Bytes a row: of a mask and of sizes of clusters, and one more; of `members`. */
+enum { PART_ROWS = 1 << 15, BLOCK_ROWS = 4096, BYTES_A_ROW = 6, BYTES_A_MEMBER = 4 };
 
 /* Of a document in an index that grows as it is filled: 484 at most. */
 enum { INDEX_BYTES = 490 };
@@ -66,6 +67,7 @@ struct bounded {
     struct nd_external_sort *removals;
     size_t decided_bytes;
     unsigned char *decided_row; /* one, as it is made */
+    uint32_t *members;          /* where keep is none: rows removed for each row */
     struct nd_spool *decided;   /* all of them, by row */
     uint64_t *part;             /* how many stand before those of each part, and of all */
     size_t n_parts;
@@ -94,6 +96,7 @@ static void free_bounded(struct bounded *b)
     nd_recipe_free(b->recipe);
     Py_XDECREF(b->recipe_capsule);
     free(b->decided_row);
+    free(b->members);
     free(b->part);
     free(b->folder);
     free(b);
@@ -302,7 +305,8 @@ static enum nd_status add_row(struct bounded *b, const struct nd_py_frame *f, si
 static enum nd_status check_sizes(const struct bounded *b, struct nd_error *err)
 {
     uint64_t within = nd_groups_bytes(&b->order.comparable.values), rough = b->order.rough.bytes;
-    uint64_t arrays = (b->n_rows + 64) * BYTES_A_ROW;
+    uint64_t each = BYTES_A_ROW + (b->order.keep.by == ND_KEEP_NONE ? BYTES_A_MEMBER : 0);
+    uint64_t arrays = (b->n_rows + 64) * each;
     char need[ND_BUDGET_TEXT];
 
     if (within + rough > b->budget.key_bytes)
@@ -534,19 +538,44 @@ static bool divide(PyObject *module, struct bounded *b, PyObject *progress)
 
 /* ---- Decisions ---- */
 
+/* agreement NULL: there is none. */
+static enum nd_status add_removal(struct bounded *b, const struct nd_py_removal *removal,
+                                  const struct nd_agreement *agreement, struct nd_error *err)
+{
+    const struct decided decided = {removal->row, *removal};
+    size_t bytes = b->decided_bytes - sizeof decided;
+
+    memcpy(b->decided_row, &decided, sizeof decided);
+    memset(b->decided_row + sizeof decided, 0, bytes);
+    if (agreement)
+        memcpy(b->decided_row + sizeof decided, agreement, bytes);
+    return nd_external_sort_add(b->removals, b->decided_row, err);
+}
+
 static enum nd_status note_removed(void *context, const struct nd_py_removed *removed,
                                    struct nd_error *err)
 {
     struct bounded *b = context;
-    const struct decided decided = {removed->row, nd_py_removal_of(removed)};
-    size_t n = b->recipe->method.n_signatures;
+    const struct nd_py_removal removal = nd_py_removal_of(removed);
 
     nd_py_removed_count(b->measured, b->recipe, removed);
-    memcpy(b->decided_row, &decided, sizeof decided);
-    if (n)
-        memcpy(b->decided_row + sizeof decided, removed->decision->agreement,
-               n * sizeof *removed->decision->agreement);
-    return nd_external_sort_add(b->removals, b->decided_row, err);
+    if (b->members)
+        b->members[removal.kept]++;
+    return add_removal(b, &removal, removed->decision->agreement, err);
+}
+
+/* Remove those, too, for which others were removed. */
+static enum nd_status remove_leaders(struct bounded *b, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (uint64_t row = 0; status == ND_OK && b->members && row < b->n_rows; row++) {
+        const struct nd_py_removal removal = nd_py_removal_of_leader(row);
+
+        if (b->members[row])
+            status = add_removal(b, &removal, NULL, err);
+    }
+    return status;
 }
 
 static enum nd_status check_engine(void *context, const struct nd_dedup_stats *stats, size_t pushed,
@@ -626,10 +655,19 @@ static bool decide(PyObject *module, struct bounded *b, PyObject *progress)
     enum nd_status status;
     struct nd_error err;
 
+    if (b->order.keep.by == ND_KEEP_NONE &&
+        !(b->members = calloc((size_t)b->n_rows + 1, sizeof *b->members))) {
+        PyErr_NoMemory();
+        return false;
+    }
     if (!divide(module, b, progress) || !decide_loads(module, b, progress))
         return false;
     Py_BEGIN_ALLOW_THREADS;
-    status = file_removals(b, &err);
+    status = remove_leaders(b, &err);
+    free(b->members);
+    b->members = NULL;
+    if (status == ND_OK)
+        status = file_removals(b, &err);
     Py_END_ALLOW_THREADS;
     return raise_status(module, status, &err);
 }
@@ -740,6 +778,10 @@ static PyObject *read_ids(PyObject *module, struct bounded *b, const struct nd_p
 
     for (size_t i = 0; status == ND_OK && i < r->n_removals; i++) {
         struct nd_py_entry entry;
+
+        ids.id[i] = (struct nd_view){NULL, 0};
+        if (are_kept && nd_py_is_leader(&r->removal[i]))
+            continue;
 
         status = nd_py_texts_read(b->texts, are_kept ? r->removal[i].kept : r->removal[i].row,
                                   &b->buffer, &entry, &err);

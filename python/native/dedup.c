@@ -250,6 +250,10 @@ PyObject *nd_py_dedup(PyObject *module, struct nd_py_run *run, const struct nd_p
         nd_py_result_free(sink.result);
         return NULL;
     }
+    if (order->keep.by == ND_KEEP_NONE && !nd_py_result_remove_leaders(sink.result)) {
+        nd_py_result_free(sink.result);
+        return PyErr_NoMemory();
+    }
     sink.result->n_pushed = order->n;
     sink.result->n_never = order->comparable.n_alone;
     return nd_py_result_capsule(sink.result);
@@ -317,7 +321,10 @@ static PyObject *keep_places(PyObject *module, PyObject *args)
     if (none && PyArg_ParseTuple(args, "OsI", &capsule, &policy, &roles.keep) &&
         (frame = nd_py_frame(capsule)) &&
         nd_py_order_init(module, &order, policy, &roles, none, none)) {
-        if (nd_py_order_add(&order, frame, &err) != ND_OK) {
+        if (order.keep.by == ND_KEEP_NONE) {
+            nd_fail(&err, ND_EINVAL, "keep: none is no order of rows");
+            nd_py_raise(module, &err);
+        } else if (nd_py_order_add(&order, frame, &err) != ND_OK) {
             nd_py_raise(module, &err);
         } else if ((columns = nd_py_columns(&type, 1, frame->n_rows, &values, NULL))) {
             nd_py_order_sort(&order);

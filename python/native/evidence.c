@@ -211,7 +211,7 @@ static enum nd_status party_of(struct evidence *e, const struct where *w, uint64
     bool has_text;
     enum nd_status status;
 
-    if (w->against && (row & ND_PY_SEEN))
+    if (w->against && (row & ND_PY_SEEN)) /* no row is ND_PY_NOBODY here */
         return nd_py_against_party(w->against, row ^ ND_PY_SEEN, i, &e->scratch[i], party, err);
     status = find(e, w, row, i, &id, &has_text, err);
     party->at = at_of(e, row);
@@ -242,6 +242,16 @@ static enum nd_status put_removed(struct evidence *e, const struct where *w,
     return ND_OK;
 }
 
+/* A row that stood for its cluster. */
+static void put_leader(struct evidence *e, const struct nd_party *party)
+{
+    e->removed++;
+    if (e->wants_clusters)
+        nd_row_cluster(&e->rows.clusters, &party->name, &party->name);
+    if (e->wants_rows)
+        nd_row_leader(&e->rows.manifest, &e->scratch[3], party);
+}
+
 static enum nd_status put_row(struct evidence *e, const struct where *w, uint64_t row,
                               const struct nd_py_removal *removal, struct nd_error *err)
 {
@@ -262,8 +272,12 @@ static enum nd_status put_row(struct evidence *e, const struct where *w, uint64_
     nd_id_check_note(&e->ids, &id, &party.at);
     if (needs_name)
         party.name = nd_name_at(id.text, id.kind, &party.at, &e->scratch[0]);
-    if (!removal || !(removal->kept & ND_PY_SEEN))
-        e->sizes.members[removal ? removal->kept : row]++;
+    if (!removal || !nd_py_is_for_seen(removal))
+        e->sizes.members[removal && !nd_py_is_leader(removal) ? removal->kept : row]++;
+    if (removal && nd_py_is_leader(removal)) {
+        put_leader(e, &party);
+        return ND_OK;
+    }
     if (removal) {
         e->removed++;
         e->identical[removal->identical]++;
@@ -541,6 +555,31 @@ static PyObject *evidence_warning(PyObject *module, PyObject *capsule)
     Py_RETURN_NONE;
 }
 
+/* evidence_copies(evidence, row, n): of n rows from this one on, how many rows the cluster of each has, itself
+ * included, as 64-bit integers; 1 where it stands for none, or has no text.  All rows were added. */
+static PyObject *evidence_copies(PyObject *module, PyObject *args)
+{
+    unsigned long long row;
+    const struct evidence *e;
+    PyObject *capsule, *bytes;
+    Py_ssize_t n;
+    int64_t *to;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OKn", &capsule, &row, &n) ||
+        !(e = PyCapsule_GetPointer(capsule, CAPSULE)))
+        return NULL;
+    if (n < 0 || row > e->n_sizes || (unsigned long long)n > e->n_sizes - row)
+        return PyErr_Format(PyExc_ValueError, "there are no such rows");
+    bytes = PyBytes_FromStringAndSize(NULL, n * (Py_ssize_t)sizeof *to);
+    if (!bytes)
+        return NULL;
+    to = (int64_t *)(void *)PyBytes_AsString(bytes);
+    for (Py_ssize_t i = 0; i < n; i++)
+        to[i] = e->sizes.members[row + (size_t)i] ? e->sizes.members[row + (size_t)i] : 1;
+    return bytes;
+}
+
 /* evidence_counts(evidence): rows that were skipped, and documents. */
 static PyObject *evidence_counts(PyObject *module, PyObject *capsule)
 {
@@ -704,6 +743,7 @@ PyMethodDef nd_py_evidence_functions[] = {
     {"evidence_place", evidence_place, METH_VARARGS, "Where the next rows stand."},
     {"evidence_add", evidence_add_reading, METH_VARARGS, "The rows of manifest and clusters."},
     {"evidence_summary", evidence_summary, METH_VARARGS, "The summary."},
+    {"evidence_copies", evidence_copies, METH_VARARGS, "How many rows clusters have."},
     {"evidence_counts", evidence_counts, METH_O, "How many rows were skipped."},
     {"store_bytes", store_bytes, METH_O, "Bytes of a temporary file."},
     {"evidence_warning", evidence_warning, METH_O, "What is odd about the ids."},

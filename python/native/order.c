@@ -131,13 +131,6 @@ bool nd_py_order_init(PyObject *module, struct nd_py_order *o, const char *keep,
         nd_py_raise(module, &err);
         return false;
     }
-    if (o->keep.by == ND_KEEP_NONE) {
-        nd_fail(&err, ND_EINVAL,
-                "keep: 'none' is an option of the command (neardup dedup --keep none); here take "
-                "the rows whose cluster has no other");
-        nd_py_raise(module, &err);
-        return false;
-    }
     for (Py_ssize_t i = 0; i < n; i++) {
         if (!view_of(PyTuple_GetItem(preferred, i), &value))
             return false;

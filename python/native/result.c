@@ -84,9 +84,42 @@ bool nd_py_result_put(struct nd_py_result *result, const struct nd_py_removal *r
     result->removal[result->n_removals] = *removal;
     result->removal[result->n_removals].number = result->n_removals;
     result->n_removals++;
-    result->has_seen = result->has_seen || (removal->kept & ND_PY_SEEN);
+    result->has_seen = result->has_seen || nd_py_is_for_seen(removal);
+    result->has_leaders = result->has_leaders || nd_py_is_leader(removal);
     result->is_removed[removal->row - result->first_row] = 1;
     return true;
+}
+
+struct nd_py_removal nd_py_removal_of_leader(uint64_t row)
+{
+    return (struct nd_py_removal){
+        .row = row, .kept = ND_PY_NOBODY, .via = ND_PY_NOBODY, .distance = ND_DISTANCE_MAX + 1};
+}
+
+/* Count in members[row] how many rows were removed for each. */
+static void count_members(const struct nd_py_result *result, uint32_t *members)
+{
+    for (size_t i = 0; i < result->n_removals; i++)
+        if (result->removal[i].kept < result->n_rows)
+            members[result->removal[i].kept]++;
+}
+
+bool nd_py_result_remove_leaders(struct nd_py_result *result)
+{
+    static const struct nd_agreement none[ND_RECIPE_SIGNATURES];
+    uint32_t *members = calloc(result->n_rows + 1, sizeof *members);
+    bool is_good = members != NULL;
+
+    if (is_good)
+        count_members(result, members);
+    for (size_t i = 0; is_good && i < result->n_rows; i++) {
+        const struct nd_py_removal removal = nd_py_removal_of_leader(i);
+
+        if (members[i])
+            is_good = nd_py_result_put(result, &removal, none);
+    }
+    free(members);
+    return is_good;
 }
 
 bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recipe,
@@ -164,12 +197,15 @@ static PyObject *result_stats(PyObject *module, PyObject *capsule)
     if (!r)
         return NULL;
     s = &r->stats;
-    for (size_t i = 0; i < r->n_removals; i++)
+    for (size_t i = 0; i < r->n_removals; i++) {
+        if (nd_py_is_leader(&r->removal[i]))
+            continue;
         switch (r->removal[i].identical) {
         case ND_IDENTICAL_BYTES: bytes++; break;
         case ND_IDENTICAL_TOKENS: tokens++; break;
         default: near++; break;
         }
+    }
     return Py_BuildValue(
         "{s:n,s:n,s:n,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:I,s:I}", "rows",
         (Py_ssize_t)r->n_rows, "documents", (Py_ssize_t)r->n_pushed, "removed",
@@ -203,34 +239,43 @@ static struct nd_view identical_at(const void *context, size_t i)
     static const struct nd_view names[] = {{"no", 2}, {"bytes", 5}, {"tokens", 6}};
     const struct nd_py_result *r = context;
 
-    return names[r->removal[i].identical];
+    return nd_py_is_leader(&r->removal[i]) ? (struct nd_view){NULL, 0}
+                                           : names[r->removal[i].identical];
 }
 
-static void put_removal(void *const *all, void *const *compared, uint8_t *is_compared,
-                        void *distance, uint8_t *has_distance, const struct nd_py_removal *removal,
+/* Where the columns of removed rows go; of those that only some have, also which have them. */
+struct removed_columns {
+    void *all[3], *of_kept[4], *compared[2], *distance[1];
+    uint8_t *has_kept, *is_compared, *has_distance;
+};
+
+static void put_removal(const struct removed_columns *to, const struct nd_py_removal *removal,
                         size_t i)
 {
-    const struct nd_py_removal *d = removal;
-    const struct nd_overlap *o = &d->overlap;
+    const struct nd_overlap *o = &removal->overlap;
     uint64_t either = o->a + o->b - o->shared;
 
-    ((uint64_t *)all[0])[i] = removal->row;
-    ((uint64_t *)all[1])[i] = removal->kept;
-    ((uint64_t *)all[2])[i] = o->a;
-    ((uint64_t *)all[3])[i] = o->b;
-    ((uint64_t *)all[4])[i] = removal->via;
-    if (d->verified)
-        nd_py_set_bit(all[5], i);
-    if (d->was_cut)
-        nd_py_set_bit(all[6], i);
-    if (d->verified) {
-        ((double *)compared[0])[i] = either ? (double)o->shared / (double)either : 1.0;
-        ((uint64_t *)compared[1])[i] = o->shared;
-        nd_py_set_bit(is_compared, i);
+    ((uint64_t *)to->all[0])[i] = removal->row;
+    if (removal->verified)
+        nd_py_set_bit(to->all[1], i);
+    if (removal->was_cut)
+        nd_py_set_bit(to->all[2], i);
+    if (nd_py_is_leader(removal))
+        return;
+    ((uint64_t *)to->of_kept[0])[i] = removal->kept;
+    ((uint64_t *)to->of_kept[1])[i] = o->a;
+    ((uint64_t *)to->of_kept[2])[i] = o->b;
+    ((uint64_t *)to->of_kept[3])[i] = removal->via;
+    if (to->has_kept)
+        nd_py_set_bit(to->has_kept, i);
+    if (removal->verified) {
+        ((double *)to->compared[0])[i] = either ? (double)o->shared / (double)either : 1.0;
+        ((uint64_t *)to->compared[1])[i] = o->shared;
+        nd_py_set_bit(to->is_compared, i);
     }
-    if (d->distance <= ND_DISTANCE_MAX) {
-        ((uint32_t *)distance)[i] = d->distance;
-        nd_py_set_bit(has_distance, i);
+    if (removal->distance <= ND_DISTANCE_MAX) {
+        ((uint32_t *)to->distance[0])[i] = removal->distance;
+        nd_py_set_bit(to->has_distance, i);
     }
 }
 
@@ -238,35 +283,69 @@ static void put_removal(void *const *all, void *const *compared, uint8_t *is_com
 static PyObject *result_removed(PyObject *module, PyObject *capsule)
 {
     static const struct nd_py_column_type all_type[] = {
-        {"row", "L", 8, NULL, 0}, {"kept_row", "L", 8, NULL, 0}, {"a", "L", 8, NULL, 0},
-        {"b", "L", 8, NULL, 0},   {"via_row", "L", 8, NULL, 0},  {"verified", "b", 0, NULL, 0},
-        {"cut", "b", 0, NULL, 0},
-    };
+        {"row", "L", 8, NULL, 0}, {"verified", "b", 0, NULL, 0}, {"cut", "b", 0, NULL, 0}};
+    static const struct nd_py_column_type kept_type[] = {{"kept_row", "L", 8, NULL, 0},
+                                                         {"a", "L", 8, NULL, 0},
+                                                         {"b", "L", 8, NULL, 0},
+                                                         {"via_row", "L", 8, NULL, 0}};
     static const struct nd_py_column_type compared_type[] = {{"jaccard", "g", 8, NULL, 0},
                                                              {"shared", "L", 8, NULL, 0}};
     static const struct nd_py_column_type distance_type = {"distance", "I", 4, NULL, 0};
     const struct nd_py_result *r = PyCapsule_GetPointer(capsule, ND_PY_RESULT);
-    void *values[7], *compared_values[2], *distances;
-    uint8_t *is_compared, *has_distance;
-    PyObject *all, *compared, *distance, *identical, *columns = NULL;
+    struct removed_columns to = {.has_kept = NULL};
+    PyObject *all, *of_kept, *compared, *distance, *identical, *columns = NULL;
 
     (void)module;
     if (!r)
         return NULL;
-    all = nd_py_columns(all_type, 7, r->n_removals, values, NULL);
-    compared = nd_py_columns(compared_type, 2, r->n_removals, compared_values, &is_compared);
-    distance = nd_py_columns(&distance_type, 1, r->n_removals, &distances, &has_distance);
+    all = nd_py_columns(all_type, 3, r->n_removals, to.all, NULL);
+    of_kept = nd_py_columns(kept_type, 4, r->n_removals, to.of_kept,
+                            r->has_leaders ? &to.has_kept : NULL);
+    compared = nd_py_columns(compared_type, 2, r->n_removals, to.compared, &to.is_compared);
+    distance = nd_py_columns(&distance_type, 1, r->n_removals, to.distance, &to.has_distance);
     identical = nd_py_text_column("identical", r->n_removals, identical_at, r);
-    if (all && compared && distance && identical) {
+    if (all && of_kept && compared && distance && identical) {
         for (size_t i = 0; i < r->n_removals; i++)
-            put_removal(values, compared_values, is_compared, distances, has_distance,
-                        &r->removal[i], i);
-        columns = Py_BuildValue("OOOO", all, compared, distance, identical);
+            put_removal(&to, &r->removal[i], i);
+        columns = Py_BuildValue("OOOOO", all, of_kept, compared, distance, identical);
     }
     Py_XDECREF(all);
+    Py_XDECREF(of_kept);
     Py_XDECREF(compared);
     Py_XDECREF(distance);
     Py_XDECREF(identical);
+    return columns;
+}
+
+/* result_copies(result, mask): the column of the rows whose byte of the mask is not 0: how many rows the
+ * cluster of each has, itself included.  The result has all rows. */
+static PyObject *result_copies(PyObject *module, PyObject *args)
+{
+    static const struct nd_py_column_type type = {"copies", "l", 8, NULL, 0};
+    PyObject *capsule, *columns = NULL;
+    const struct nd_py_result *r;
+    uint32_t *members;
+    const char *mask;
+    Py_ssize_t n;
+    size_t n_rows = 0;
+    void *values;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Oy#", &capsule, &mask, &n) || !(r = nd_py_result(capsule)))
+        return NULL;
+    if ((size_t)n != r->n_rows || r->first_row)
+        return PyErr_Format(PyExc_ValueError, "the mask is not of these rows");
+    members = calloc(r->n_rows + 1, sizeof *members);
+    if (!members)
+        return PyErr_NoMemory();
+    count_members(r, members);
+    for (size_t i = 0; i < r->n_rows; i++)
+        n_rows += mask[i] != 0;
+    columns = nd_py_columns(&type, 1, n_rows, &values, NULL);
+    for (size_t i = 0, to = 0; columns && i < r->n_rows; i++)
+        if (mask[i])
+            ((int64_t *)values)[to++] = (int64_t)members[i] + 1;
+    free(members);
     return columns;
 }
 
@@ -274,5 +353,6 @@ PyMethodDef nd_py_result_functions[] = {
     {"result_stats", result_stats, METH_O, "Counts of a result."},
     {"result_kept", result_kept, METH_O, "Which rows are kept, a byte each."},
     {"result_removed", result_removed, METH_O, "The removed rows, and why."},
+    {"result_copies", result_copies, METH_VARARGS, "How many rows clusters have."},
     {NULL, NULL, 0, NULL},
 };

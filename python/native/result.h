@@ -12,11 +12,13 @@
 
 /* In place of a row: the number, in the lower bits, of a document of sketch files. */
 #define ND_PY_SEEN (UINT64_C(1) << 63)
+/* In place of a row: none, as the row itself stood for its cluster, which is removed (keep = none). */
+#define ND_PY_NOBODY UINT64_MAX
 
 /* Why a row was removed. */
 struct nd_py_removal {
     uint64_t row, kept,
-        via; /* rows, or of `kept` and `via` ND_PY_SEEN; via: of components, the neighbour */
+        via;         /* rows, or ND_PY_SEEN and ND_PY_NOBODY; via: of components, the neighbour */
     uint64_t number; /* in the order in which removals were added */
     struct nd_overlap overlap;
     double via_resemblance;
@@ -39,6 +41,7 @@ struct nd_py_result {
     uint64_t measured[ND_RUN_STEPS]; /* nd_measured_count */
     uint64_t n_never;                /* rows that are alone */
     bool has_seen;                   /* some were removed for documents of sketch files */
+    bool has_leaders;                /* some stood for clusters that are removed */
     struct nd_dedup_stats stats;     /* of all that was pushed */
 };
 
@@ -66,6 +69,20 @@ bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recip
 /* Add a removal that was made before, with what the signatures have in common.  False: likewise. */
 bool nd_py_result_put(struct nd_py_result *result, const struct nd_py_removal *removal,
                       const struct nd_agreement *agreement);
+/* Whether it was removed for a document of sketch files; for nobody. */
+static inline bool nd_py_is_for_seen(const struct nd_py_removal *removal)
+{
+    return removal->kept != ND_PY_NOBODY && (removal->kept & ND_PY_SEEN);
+}
+static inline bool nd_py_is_leader(const struct nd_py_removal *removal)
+{
+    return removal->kept == ND_PY_NOBODY;
+}
+/* The removal of a row that stood for its cluster. */
+struct nd_py_removal nd_py_removal_of_leader(uint64_t row);
+/* Remove the rows for which others were removed, too.  The result has all rows.  False: out of memory. */
+bool nd_py_result_remove_leaders(struct nd_py_result *result);
+
 /* Sort the removals by row, and hand the result over to a capsule; NULL: an exception is set. */
 PyObject *nd_py_result_capsule(struct nd_py_result *result);
 

@@ -141,7 +141,12 @@ def _options() -> _Parser:
     )
     what("--append", action="store_true", help="at last add the survivors to the last --against file")
     kept = parser.add_argument_group("Which document is kept").add_argument
-    kept("-k", "--keep", metavar="POLICY", help="first, last, longest, shortest, newest:FIELD, max:FIELD, min:FIELD …")
+    kept(
+        "-k",
+        "--keep",
+        metavar="POLICY",
+        help="first, last, longest, shortest, newest:FIELD, max:FIELD, min:FIELD …, none",
+    )
     kept("--prefer", metavar="FIELD=A,B,C", help="before --keep counts, prefer documents whose FIELD is A, then B …")
     kept("--cluster", metavar="KIND", help="star, components or complete")
     read = parser.add_argument_group("Input").add_argument
@@ -162,6 +167,7 @@ def _options() -> _Parser:
     out("-o", "--output", metavar="FILE", help="where the survivors go; for a folder, a folder")
     out("--output-dir", metavar="DIR", help="write each input's survivors under its relative path in DIR")
     out("--removed", metavar="FILE", help="the rows that do not survive; as the output, a file or a folder")
+    out("--copies-field", metavar="FIELD", help="add to each survivor how many documents its cluster has")
     out("--manifest", metavar="FILE", help="what was removed, and why: one JSON object per line")
     out("--clusters", metavar="FILE", help="the id of every document and of the one kept for it, as TSV")
     out("--summary", metavar="FILE", help="the summary as JSON")
@@ -340,6 +346,7 @@ def _dedup(given: argparse.Namespace) -> int:
         memory=given.memory,
         against=given.against,
         append=given.append,
+        copies_field=given.copies_field,
         progress=progress if progress.is_on and not given.quiet else None,
     )
     is_folder = given.output_dir is not None or os.path.isdir(given.paths[0])

@@ -12,7 +12,7 @@ from itertools import compress
 from typing import IO, Any
 
 from . import _native
-from ._columns import of_arrow_texts, of_python_texts, plain
+from ._columns import of_arrow_texts, of_python_texts, picked, plain
 from ._dedup import Result, removed_table
 from ._files import is_address, open_tables, paths_of, rows_of_files
 from ._frames import (
@@ -66,7 +66,7 @@ class _Held(_Blocks):
         return self._held.select(kept)
 
     def values(self, name: str, rows: Column, texts: Column) -> Column:
-        return self._held.pick(name, rows)
+        return picked(self._held.pick, name, rows)
 
 
 def _frame(columns: Columns, block: Any) -> Any:
@@ -229,7 +229,7 @@ class _Listed(_Rows):
         return list(super().survivors(kept))
 
     def values(self, name: str, rows: Column, texts: Column) -> Column:
-        return self._pick(name, rows)
+        return picked(self._pick, name, rows)
 
 
 # ---- Results ----
@@ -317,6 +317,11 @@ class BoundedResult(Result):
             table = self._table(native)
             if len(table):
                 yield table
+
+    @cached_property
+    def copies(self) -> Column:
+        """How many rows the cluster of each survivor has, itself included: in memory, once it has been named."""
+        return self._count_copies(_native.bounded_result(self._store, -1))
 
     @cached_property
     def removed(self) -> Table:  # type: ignore[override]

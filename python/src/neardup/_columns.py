@@ -108,6 +108,15 @@ def typed(name: str, values: Sequence[Any]) -> _Column:
     return name, kind, packed, validity, None, 0, offsets
 
 
+def picked(pick: Callable[[str, Any], Column], name: str, rows: Column, others: Column | None = None) -> Column:
+    """The values that `pick` gives for rows; where a row is missing, that of `others` or None."""
+    if not rows.has_missing:
+        return pick(name, rows)
+    own = iter(pick(name, [row for row in rows if row is not None]))
+    rest = others if others is not None else [None] * len(rows)
+    return OwnColumn(name, [other if row is None else next(own) for row, other in zip(rows, rest)])
+
+
 class OwnColumn(Column):
     """Values of the caller: a list, an array of pyarrow, or a series of polars.
 

@@ -8,11 +8,12 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 from ._against import Against
-from ._columns import OwnColumn, typed
+from ._columns import OwnColumn, picked, typed
 from ._df import DocumentFrequencies, Frequencies, give_tables
 from ._evidence import Evidence, Input, Work
 from ._frames import Mask, Source, at_rest, drop_nulls, in_frame, read
@@ -39,9 +40,9 @@ Ids = Callable[[Table], list[Column]]
 
 def removed_table(native: Any, ids: Ids | None = None, seen: Sequence[Sketches] = ()) -> Table:
     """The removed rows, and why; `ids` gives the ids of the rows of such a table."""
-    everything, compared, distance, identical = _native.result_removed(native)
+    everything, of_kept, compared, distance, identical = _native.result_removed(native)
     count = _native.result_stats(native)["removed"]
-    columns = [*everything, *compared, *distance, identical]
+    columns = [*everything, *of_kept, *compared, *distance, identical]
     if seen:
         columns = _name_seen(columns, count, seen)
     by_name = {column[0]: Column(column, count) for column in columns}
@@ -60,7 +61,8 @@ def _name_seen(columns: list[_Column], count: int, seen: Sequence[Sketches]) -> 
     """The columns, where some rows were removed for documents of sketch files."""
     by_name = {column[0]: column for column in columns}
     kept = memoryview(by_name["kept_row"][2])[: 8 * count].cast("Q")
-    own = _native.pack_bits(bytes(not row & _SEEN for row in kept))
+    has_kept = Column(by_name["a"], count)  # None of a row that stood for its cluster
+    own = _native.pack_bits(bytes(not row & _SEEN and a is not None for row, a in zip(kept, has_kept)))
     for name in ("kept_row", "via_row"):
         by_name[name] = (name, "L", by_name[name][2], own, None, 0, None)
     names = _names_of(sorted({row ^ _SEEN for row in kept if row & _SEEN}), seen)
@@ -115,6 +117,9 @@ class Result:
                         then kept_row is None, and kept_id its id in the file, a str
         ==============  ==================================================================
 
+        With ``keep="none"`` the row that stood for a cluster is removed, too: of it, all but row, id,
+        verified and cut is None.
+
     summary : dict
         Counts, by the names that the command's summary has.
     recipe : Recipe
@@ -167,11 +172,38 @@ class Result:
         """The ids of the rows that were removed, and of those that were kept for them."""
         name = str(self._plan.id)
         removed = self._source.values("id", name, table["row"])
-        if not self._seen:
-            return [removed, self._source.values("kept_id", name, table["kept_row"])]
-        own = iter(self._source.values("kept_id", name, [row for row in table["kept_row"] if row is not None]))
-        kept = [next(own) if row is not None else id for row, id in zip(table["kept_row"], table["kept_id"])]
-        return [removed, OwnColumn("kept_id", kept)]
+        others = table["kept_id"] if self._seen else None
+        pick = lambda _, rows: self._source.values("kept_id", name, rows)  # noqa: E731
+        return [removed, picked(pick, "kept_id", table["kept_row"], others)]
+
+    @cached_property
+    def copies(self) -> Column:
+        """How many rows the cluster of each survivor has, itself included.
+
+        Returns
+        -------
+        Column
+            64-bit integers, one for each row of `survivors`.
+
+        Raises
+        ------
+        UnsupportedError
+            The result is that of a batch of a :class:`Deduper`, whose later batches may have more of
+            a cluster; or of ``only_against``, which makes no clusters.
+
+        Examples
+        --------
+        >>> result = dedup(["one two three", "four five six", "one two three"])
+        >>> result.copies[:]
+        [2, 1]
+        """
+        if self._seconds is None:
+            raise _native.UnsupportedError("copies: later batches of a stream may have more of a cluster")
+        return self._count_copies(self._native)
+
+    def _count_copies(self, native: Any) -> Column:
+        (column,) = _native.result_copies(native, self.kept._kept)
+        return Column(column, self.kept._kept.count(1))
 
     @property
     def survivors(self) -> Any:
@@ -218,13 +250,15 @@ class Result:
     def __reduce__(self) -> tuple[Any, ...]:
         """A result goes to another process with its survivors."""
         survivors = at_rest(self.survivors)
-        return _restored, (self.kept, self.removed, self.summary, self.recipe, survivors)
+        copies = None if self._seconds is None else self.copies
+        return _restored, (self.kept, self.removed, self.summary, self.recipe, survivors, copies)
 
     @property
     def clusters(self) -> list[list[int]]:
         """The clusters of two or more rows: the kept row first, then the others in order.
 
-        Rows that were removed for documents of sketch files are in none.
+        Rows that were removed for documents of sketch files are in none.  With ``keep="none"`` the
+        first of a cluster is the row that stood for it.
         """
         found: dict[int, list[int]] = {}
         for row, kept in zip(self.removed["row"], self.removed["kept_row"]):
@@ -306,10 +340,14 @@ class Result:
         )
 
 
-def _restored(kept: Mask, removed: Table, summary: dict[str, Any], recipe: Recipe, survivors: Any) -> Result:
+def _restored(
+    kept: Mask, removed: Table, summary: dict[str, Any], recipe: Recipe, survivors: Any, copies: Column | None
+) -> Result:
     """A result that was pickled."""
     result = Result.__new__(Result)
-    result._native = None
+    result._native = result._seconds = None
+    if copies is not None:
+        result.copies = copies
     result._source = Source(None, lambda _: survivors, lambda name, rows: OwnColumn(name, []))
     result.kept, result.removed, result.summary, result.recipe = kept, removed, summary, recipe
     return result
@@ -371,7 +409,7 @@ def dedup(
     keep : str, optional
         Which document of a cluster is kept: ``"first"``, ``"last"``, ``"longest"``, ``"shortest"``,
         ``"newest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"``, ``"longest:COLUMN"`` or
-        ``"shortest:COLUMN"`` (default: "first").
+        ``"shortest:COLUMN"``; or ``"none"``: of two or more, none is (default: "first").
     prefer : tuple of str and sequence of str, optional
         A column, and its values that are preferred, the best first; it comes before `keep` (default:
         none).

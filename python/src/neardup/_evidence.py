@@ -139,6 +139,10 @@ class Evidence:
         numbers = (*counts, work.memory, work.spilled, work.loads, threads, *took)
         return _native.evidence_summary(self._native, *self._last, numbers, work.replaced, _kinds(inputs))
 
+    def copies(self, row: int, n: int) -> bytes:
+        """How many rows the clusters of n kept rows from this one on have, as 64-bit integers."""
+        return _native.evidence_copies(self._native, row, n)
+
     def counts(self) -> tuple[int, int]:
         """Count the rows that were skipped, and the documents."""
         return _native.evidence_counts(self._native)

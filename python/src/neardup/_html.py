@@ -111,7 +111,7 @@ def result_html(result: Result) -> str:
     compared = [value for value in result.removed["jaccard"] if value is not None]
     if compared:
         parts.append(_resemblances(compared, float(Fraction(result.recipe["threshold"]))))
-    sizes = [count + 1 for count in Counter(result.removed["kept_row"]).values()]
+    sizes = [count + 1 for count in Counter(row for row in result.removed["kept_row"] if row is not None).values()]
     if sizes:
         parts.append(_cluster_sizes(sizes))
     cells = f"<div>{parts[0]}</div>"

@@ -18,7 +18,7 @@ from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._recipe import Recipe, Value
 from ._room import Room
-from ._sources import Rows, Source, ahead, find, kind_of, release_unused
+from ._sources import Added, Rows, Source, ahead, find, kind_of, release_unused
 
 Path = str | os.PathLike[str]
 
@@ -83,6 +83,7 @@ class Run:
         against: Sequence[str] = (),
         append: bool = False,
         hold: str | int | None = None,
+        copies_field: str | None = None,
         progress: Callable[[float, int], object] | None = None,
     ) -> None:
         self._plan = plan
@@ -97,8 +98,16 @@ class Run:
             raise _native.InvalidError("memory: not with against")
         if append and not against:
             raise _native.InvalidError("append adds the survivors to the last file of against, and there is none")
+        if append and plan.keep == "none":
+            raise _native.InvalidError(
+                "append does not go with keep none: of a cluster nothing would be added, and later documents of it "
+                "would be kept"
+            )
+        if copies_field is not None and not copies_field:
+            raise _native.InvalidError("copies_field must not be empty")
+        self._copies_field = copies_field
         self._against = Against(plan, against, append=append, folder=self._folder, threads=threads) if against else None
-        self._is_final_at_once = plan.is_final_at_once and memory is None and not against
+        self._is_final_at_once = plan.is_final_at_once and memory is None and not against and copies_field is None
         self._room = Room(0 if hold is None and memory is not None else hold)
         self._progress = progress
         self._sources: list[Source] = []
@@ -118,6 +127,8 @@ class Run:
             others += unread
         for source in self._sources:
             source.room = self._room
+            if self._copies_field is not None:
+                source.added = Added(self._copies_field, lambda row, n: b"")
         if others:
             which = f"left out {len(others)} file{'s' * (len(others) > 1)} that Python does not read"
             self._warn(f"{which} (the first is {others[0]})")
@@ -142,7 +153,7 @@ class Run:
             return self._against.store
         if self._memory is not None:
             return plan.bounded(self._memory, self._threads, self._folder)
-        if plan.is_final_at_once:
+        if self._is_final_at_once:
             return plan.stream(self._threads, self._folder)
         return _native.corpus_new(
             self._folder, plan.keep, plan.roles, plan.preferred, plan.apart, plan.named_fields, plan.id_column
@@ -277,7 +288,7 @@ class Run:
         replaced = []
         for source, (kept, removed) in zip(self._sources, targets):
             is_own = kept is not None and os.path.exists(kept) and os.path.samefile(kept, source.path)
-            replaced.append(outputs.claim(kept, may_replace=is_own))
+            replaced.append(outputs.claim(kept, may_replace=is_own and self._copies_field is None))
             outputs.claim(removed)
             if replaced[-1] and removed is None and not force:
                 raise _native.InvalidError(
@@ -332,6 +343,7 @@ class Run:
             bad, documents = evidence.counts()
             self._judge(bad, documents, replaced)
             release_unused()
+            self._count_copies(evidence)
             self._copy(outputs, targets)
             self._warn_of_oddities(evidence, documents)
             inputs = [
@@ -364,6 +376,15 @@ class Run:
             self._warn(
                 f"{self._repaired} of {documents} documents are not valid UTF-8; their invalid bytes became U+FFFD"
             )
+
+    def _count_copies(self, evidence: Evidence) -> None:
+        """Say how many rows the cluster of each survivor has, where that is asked for."""
+        first = 0
+        for source, mask in zip(self._sources, self._masks):
+            if self._copies_field is not None:
+                count = lambda row, n, first=first: evidence.copies(first + row, n)  # noqa: E731
+                source.added = Added(self._copies_field, count)
+            first += len(mask)
 
     def _copy(self, outputs: Outputs, targets: list[tuple[str | None, ...]]) -> None:
         """Write the survivors of each source, and the others."""
@@ -412,6 +433,7 @@ def dedup_files(
     clusters: Path | None = None,
     summary: Path | None = None,
     removed: Path | None = None,
+    copies_field: str | None = None,
     force: bool = False,
     folder: Path | None = None,
 ) -> FilesResult:
@@ -463,6 +485,10 @@ def dedup_files(
         Where the command's files of these names go.
     removed : path, optional
         Where the rows go that do not survive, as `target`.
+    copies_field : str, optional
+        Add a field of this name to each survivor, after all others: how many rows its cluster has,
+        itself included; in Parquet and Arrow as 64-bit integers.  A file that has such a field already
+        is refused, and none is replaced by its survivors.
     force : bool, optional
         Let the survivors replace a file of `source` although no `removed` keeps the other rows.
     folder : path, optional
@@ -512,6 +538,7 @@ def dedup_files(
         against=_paths(against),
         append=append,
         hold=hold,
+        copies_field=copies_field,
         progress=progress,
     )
     paths = [path for some in _paths(source) for path in expanded(some)]

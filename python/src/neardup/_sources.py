@@ -10,7 +10,7 @@ import queue
 import sys
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, ClassVar, TypeVar, cast
@@ -26,6 +26,8 @@ from ._room import Room
 _BATCH_BYTES = 4 << 20
 _GROUP_BYTES = 64 << 20
 _BUFFER_BYTES = 1 << 20
+# Values of a field that is added.
+_ADDED_AT_ONCE = 1 << 13
 
 T = TypeVar("T")
 
@@ -84,6 +86,14 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Added:
+    """A field that survivors get: its name, and 64-bit integers for some rows of a source from one on."""
+
+    name: str
+    values: Callable[[int, int], bytes]
+
+
+@dataclass(frozen=True)
 class Mark:
     """Which file it is, and how it was when it was read."""
 
@@ -111,6 +121,8 @@ class Source:
         What was read, uncompressed.
     room : Room
         Memory in which what was decoded for the decisions may wait until it is copied.
+    added : Added, optional
+        A field that survivors get, and no record has.
     """
 
     format: ClassVar[str]
@@ -124,6 +136,7 @@ class Source:
         self.compression = "none"
         self.first_line = 1
         self.room = Room(0)
+        self.added: Added | None = None
         self.mark = Mark.of(path)
 
     def has_column(self, name: str) -> bool:
@@ -137,6 +150,13 @@ class Source:
     def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
         """Write the records whose bytes in the mask are 1, and the others."""
         raise NotImplementedError
+
+    def _refuse_added(self, place: str, what: str) -> None:
+        """Refuse to replace a value."""
+        assert self.added
+        raise _native.InvalidError(
+            f"{place}: there is a {what} '{self.added.name}' already: choose another name for copies_field"
+        )
 
     def check_unchanged(self) -> None:
         """Refuse a file that changed while it was read."""
@@ -188,6 +208,8 @@ class _Table(Source):
         wanted = [cast(str, name) for name in columns.names]
         there = set(names)
         of_folders = _partition(self.name)
+        if self.added and (self.added.name in there or self.added.name in of_folders):
+            self._refuse_added(self.path, "column")
         for name in wanted:
             if name not in there and name not in of_folders:
                 raise _native.InvalidError(
@@ -209,6 +231,23 @@ class _Table(Source):
             raise _native.InvalidError(f"{self.path}: {error}") from None
         self.records += batch.num_rows
         return Rows(frame, batch.num_rows, batch.nbytes)
+
+    def _with_added(self, schema: Any) -> Any:
+        """The schema of survivors."""
+        if not self.added:
+            return schema
+        pyarrow = _pyarrow(self.path)
+        return schema.append(pyarrow.field(self.added.name, pyarrow.int64(), nullable=False))
+
+    def _kept(self, batch: Any, mask: memoryview, at: int) -> list[Any]:
+        """Batches of the rows of this one that survive, the first of which is row `at`."""
+        pyarrow = _pyarrow(self.path)
+        if self.added:
+            values = pyarrow.py_buffer(self.added.values(at, batch.num_rows))
+            column = pyarrow.Array.from_buffers(pyarrow.int64(), batch.num_rows, [None, values])
+            schema = self._with_added(batch.schema)
+            batch = pyarrow.RecordBatch.from_arrays([*batch.columns, column], schema=schema)
+        return _filtered(pyarrow, batch, mask, 1)
 
     def _failed(self, error: Exception) -> Exception:
         return _native.Error(f"{self.path}: {' '.join(str(error).split())}")
@@ -284,7 +323,12 @@ class Parquet(_Table):
     def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
         pyarrow = _pyarrow(self.path)
         with self._open() as file:
-            to = [(_Writer(pyarrow, file, output), wanted) for output, wanted in ((kept, 1), (removed, 0)) if output]
+            schemas = (self._with_added(file.schema_arrow), file.schema_arrow)
+            to = [
+                (_Writer(pyarrow, file, output, schema), wanted)
+                for output, schema, wanted in zip((kept, removed), schemas, (1, 0))
+                if output
+            ]
             at = 0
             try:
                 for group in range(file.num_row_groups):
@@ -294,7 +338,7 @@ class Parquet(_Table):
                     for batch in batches if needed else ():
                         part = mask[at : at + batch.num_rows]
                         for writer, wanted in needed:
-                            writer.add(_filtered(pyarrow, batch, part, wanted))
+                            writer.add(self._kept(batch, part, at) if wanted else _filtered(pyarrow, batch, part, 0))
                         at += batch.num_rows
                         left -= batch.num_rows
                     at += left
@@ -324,12 +368,11 @@ def _batch_rows(group: Any, columns: list[str] | None) -> int:
 class _Writer:
     """Writes a Parquet file as another one was written."""
 
-    def __init__(self, pyarrow: Any, file: Any, output: Output) -> None:
-
+    def __init__(self, pyarrow: Any, file: Any, output: Output, schema: Any) -> None:
         self._pyarrow = pyarrow
         self._waiting: list[Any] = []
         self._bytes = 0
-        self._schema = file.schema_arrow
+        self._schema = schema
         settings = _settings(file.metadata)
         self._writer = pyarrow.parquet.ParquetWriter(output.raw, self._schema, **settings)
         stored = file.metadata.metadata or {}
@@ -434,12 +477,17 @@ class Arrow(_Table):
         is_file = hasattr(reader, "get_batch")
         new = pyarrow.ipc.new_file if is_file else pyarrow.ipc.new_stream
         with raw:
-            to = [(new(output.raw, reader.schema), wanted) for output, wanted in ((kept, 1), (removed, 0)) if output]
+            schemas = (self._with_added(reader.schema), reader.schema)
+            to = [
+                (new(output.raw, schema), wanted)
+                for output, schema, wanted in zip((kept, removed), schemas, (1, 0))
+                if output
+            ]
             at = 0
             for batch in self._batches(reader):
                 part = mask[at : at + batch.num_rows]
                 for writer, wanted in to:
-                    for one in _filtered(pyarrow, batch, part, wanted):
+                    for one in self._kept(batch, part, at) if wanted else _filtered(pyarrow, batch, part, 0):
                         writer.write_batch(one)
                 at += batch.num_rows
             for writer, _ in to:
@@ -535,19 +583,32 @@ class _Lines(Source):
             _native.frame_append(frame, texts, raw)
         return Rows(frame, len(values), size, lines, offsets)
 
+    def _longer(self, raw: bytes, value: int | str) -> bytes:
+        """The record with one more value at its end; a str: the name, of a header."""
+        raise NotImplementedError
+
     def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
         at, size = 0, self.bytes
+        some = memoryview(b"").cast("q")
+        first = 0  # of these
         for raw, _, record in self._raw():
             if record is None:  # a header
-                to = [output for output in (kept, removed) if output]
-            else:
-                if at == len(mask):
-                    self.check_unchanged()
-                chosen = kept if mask[at] else removed
-                to = [chosen] if chosen else []
-                at += 1
-            for output in to:
+                if removed:
+                    removed.write(raw)
+                if kept:
+                    kept.write(self._longer(raw, self.added.name) if self.added else raw)
+                continue
+            if at == len(mask):
+                self.check_unchanged()
+            output = kept if mask[at] else removed
+            if output and mask[at] and self.added:
+                if at - first >= len(some):
+                    first, n = at, min(_ADDED_AT_ONCE, len(mask) - at)
+                    some = memoryview(self.added.values(at, n)).cast("q")
+                raw = self._longer(raw, some[at - first])
+            if output:
                 output.write(raw)
+            at += 1
         self.bytes = size
 
 
@@ -572,11 +633,20 @@ class JsonLines(_Lines):
             raise _native.InvalidError(f"{self.path}:{line}: {error}") from None
         if not isinstance(read, dict):
             raise _native.InvalidError(f"{self.path}:{line}: not an object")
+        if self.added and self.added.name in read:
+            self._refuse_added(f"{self.path}:{line}", "field")
         values = [_value(read.get(name)) for name in columns.names]
         if values[0][1] or isinstance(read.get(columns.names[0]), (list, dict)):
             kind = "an array or an object" if not values[0][1] else "a number or a truth value"
             raise _native.InvalidError(f"{self.path}:{line}: {columns.names[0]} is {kind}")
         return values
+
+    def _longer(self, raw: bytes, value: int | str) -> bytes:
+        assert self.added
+        end = raw.rindex(b"}")
+        comma = b"" if raw[:end].rstrip().endswith(b"{") else b","
+        name = json.dumps(self.added.name, ensure_ascii=False).encode()
+        return b"%b%b%b:%b%b" % (raw[:end], comma, name, str(value).encode(), raw[end:])
 
 
 class Csv(_Lines):
@@ -648,7 +718,16 @@ class Csv(_Lines):
                 values, lines, offsets, size = [], [], array("Q"), 0
         yield self._frame(columns, values, size, lines, offsets)
 
+    def _longer(self, raw: bytes, value: int | str) -> bytes:
+        cell = str(value)
+        if any(c in cell for c in f'{self.delimiter}"\r\n'):
+            cell = '"' + cell.replace('"', '""') + '"'
+        row = raw.rstrip(b"\r\n")
+        return b"%b%b%b%b" % (row, self.delimiter.encode(), cell.encode(), raw[len(row) :])
+
     def _places(self, columns: Columns) -> list[int]:
+        if self.added and self.added.name in self._header:
+            self._refuse_added(f"{self.path}:1", "column")
         for name in columns.names:
             if name not in self._header:
                 raise _native.InvalidError(f"{self.path}: there is no column '{name}'; there are {self._header}")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ._native import _Column
 
 # How memoryview calls the formats of Arrow.
-_CASTS: dict[str, Literal["B", "I", "Q", "d"]] = {"C": "B", "I": "I", "L": "Q", "g": "d"}
+_CASTS: dict[str, Literal["B", "I", "q", "Q", "d"]] = {"C": "B", "I": "I", "l": "q", "L": "Q", "g": "d"}
 
 
 def _bit(bits: bytes, i: int) -> bool:
@@ -51,6 +51,11 @@ class Column(Values[Any]):
 
     def __len__(self) -> int:
         return self._length
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some values may be missing."""
+        return self._validity is not None
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):

@@ -340,6 +340,8 @@ def collapse(
     made = recipe_of(
         recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster="star", set=set
     )
+    if made["keep"] == "none":
+        raise _native.InvalidError("keep: none would show no result of a cluster, of which collapse shows one")
     plan = Plan(made, text, id=id, never=never)
     policies = [made["keep"], *("first" if policy == "rank" else policy for policy in (order, expand))]
     numbers = [plan.columns.add(policy.partition(":")[2] or None) for policy in policies]

@@ -94,7 +94,7 @@ class LazyFrameNamespace:
 
 def _stands_for(result: _dedup.Result) -> polars.Series:
     rows = polars.arange(0, len(result.kept), eager=True, dtype=polars.UInt64)
-    removed = polars.DataFrame(result.removed).select("row", "kept_row")
+    removed = polars.DataFrame(result.removed).select("row", "kept_row").drop_nulls()
     return rows.scatter(removed["row"], removed["kept_row"])
 
 

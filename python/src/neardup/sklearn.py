@@ -218,7 +218,8 @@ class NearDuplicates(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.duplicate_of_ = numpy.arange(rows)
         self.resemblance_ = numpy.full(rows, numpy.nan)
         removed = numpy.asarray(result.removed["row"]).astype(int)
-        self.duplicate_of_[removed] = numpy.asarray(result.removed["kept_row"]).astype(int)
+        stands_for = [row if kept is None else kept for row, kept in zip(removed, result.removed["kept_row"])]
+        self.duplicate_of_[removed] = stands_for
         self.resemblance_[removed] = [numpy.nan if r is None else r for r in result.removed["jaccard"]]
         _, first, inverse = numpy.unique(self.duplicate_of_, return_index=True, return_inverse=True)
         order = numpy.argsort(numpy.argsort(first))

@@ -369,6 +369,8 @@ def dedup(
     )
     if nulls not in ("keep", "drop", "raise"):
         raise _native.InvalidError(f"nulls: '{nulls}' is not keep, drop or raise")
+    if made["keep"] == "none":
+        raise _native.UnsupportedError("keep: none is for neardup.dedup and the command; here filter the manifest")
     policy = made["keep"].partition(":")[2] or None
     others = (policy, prefer[0] if prefer else None)
     documents = documents_of(df, made, recipe, text, id, order_by, within, others, partitions)
