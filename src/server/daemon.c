@@ -8,6 +8,11 @@
 #include <string.h>
 
 #include "server/exchange.h"
+#include "server/tap.h"
+
+/* Beside the bytes of a head, a connection's memory has what libmicrohttpd notes of each field, some
+ * of the body, and the head of the answer. */
+enum { FIELDS_BYTES = 8 << 10 };
 
 /* ---- Connections ---- */
 
@@ -19,6 +24,18 @@ static struct nd_peer *peer_of(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
+static struct nd_peer *begin_peer(struct nd_server *server, int fd)
+{
+    struct nd_peer *peer =
+        nd_peer_begin(server->peers, fd, !server->has_tls, server->options.head_bytes,
+                      nd_monotonic_ms() + server->options.idle_ms);
+
+    if (peer && nd_tap_add(peer))
+        return peer;
+    nd_peer_end(peer);
+    return NULL;
+}
+
 static void notify_connection(void *context, struct MHD_Connection *connection,
                               void **socket_context, enum MHD_ConnectionNotificationCode code)
 {
@@ -26,14 +43,14 @@ static void notify_connection(void *context, struct MHD_Connection *connection,
     const union MHD_ConnectionInfo *info;
 
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        if (*socket_context)
+            nd_tap_remove(*socket_context);
         nd_peer_end(*socket_context);
         *socket_context = NULL;
         return;
     }
     info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    *socket_context = info ? nd_peer_begin(server->peers, info->connect_fd, !server->has_tls,
-                                           nd_monotonic_ms() + server->options.idle_ms)
-                           : NULL;
+    *socket_context = info ? begin_peer(server, info->connect_fd) : NULL;
 }
 
 /* ---- Requests ---- */
@@ -66,11 +83,10 @@ static enum MHD_Result call_request(void *context, struct MHD_Connection *connec
                                     const char *target, const char *method, const char *version,
                                     const char *data, size_t *len, void **request)
 {
-    (void)context;
-    (void)connection;
+    (void)context, (void)connection, (void)target, (void)version;
     if (!*request)
         return MHD_NO;
-    return nd_exchange_call(*request, method, target, version, data, len) ? MHD_YES : MHD_NO;
+    return nd_exchange_call(*request, method, data, len) ? MHD_YES : MHD_NO;
 }
 
 static void end_request(void *context, struct MHD_Connection *connection, void **request,
@@ -144,8 +160,8 @@ struct MHD_Daemon *nd_daemon_start(struct nd_server *server, unsigned threads, s
         MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_THREAD_POOL_SIZE, threads,
         MHD_OPTION_CONNECTION_LIMIT, server->options.connections + 64 * threads,
         MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)server->options.head_bytes, MHD_OPTION_ARRAY, server->has_tls ? secure : plain,
-        MHD_OPTION_END);
+        server->options.head_bytes + FIELDS_BYTES, MHD_OPTION_ARRAY,
+        server->has_tls ? secure : plain, MHD_OPTION_END);
     if (!daemon)
         nd_fail(err, ND_EIO, "libmicrohttpd cannot be started: %s", strerror(errno));
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

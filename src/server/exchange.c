@@ -34,11 +34,12 @@ struct nd_exchange *nd_exchange_begin(struct nd_server *server, struct nd_peer *
     x->peer = peer;
     x->connection = connection;
     x->uri_len = strlen(x->uri);
-    x->uri_at = target;
-    x->begun_us = nd_now_us();
+    x->begun_us = peer->line_us ? peer->line_us : nd_now_us();
+    peer->line_us = 0;
+    x->number = ++peer->requests;
     x->status = 200;
     atomic_fetch_add(&server->n_active, 1);
-    (void)nd_peer_enter(peer, ND_PHASE_READING, nd_monotonic_ms() + server->options.request_ms);
+    (void)nd_peer_enter(peer, ND_PHASE_READING, x->begun_us / 1000 + server->options.request_ms);
     return x;
 }
 
@@ -152,18 +153,35 @@ static struct nd_keys *current_keys(struct nd_server *server)
     return keys;
 }
 
-static enum nd_refusal admit(struct nd_exchange *x, const char *method, const char *target,
-                             const char *version)
+/* Whether what this request consists of has not passed framing.c, or did not come that way. */
+static bool is_misframed(const struct nd_exchange *x)
 {
-    const struct nd_request_line line = {method, target, version, x->uri_len};
-    enum nd_refusal refusal = nd_head_read(x->connection, &line, &x->head, &x->err);
+    const struct nd_framing *f = &x->peer->framing;
+
+    return x->number > f->heads || x->number == f->refused;
+}
+
+static enum nd_refusal refuse_misframed(struct nd_exchange *x)
+{
+    const struct nd_framing *f = &x->peer->framing;
+
+    x->closes = true;
+    return x->number == f->refused
+               ? refuse(x, f->refusal, f->detail)
+               : refuse(x, ND_REFUSAL_FAILED, "the bytes of the request were not seen");
+}
+
+static enum nd_refusal admit(struct nd_exchange *x, const char *method)
+{
+    enum nd_refusal refusal;
     size_t unused;
     bool is_dry;
 
     x->keys = current_keys(x->server);
     x->method = nd_verb_parse(method);
-    if (refusal == ND_REFUSAL_NONE && memchr(x->uri, ' ', x->uri_len))
-        refusal = refuse(x, ND_REFUSAL_MALFORMED, "the request line is malformed");
+    if (is_misframed(x))
+        return refuse_misframed(x);
+    refusal = nd_head_read(x->connection, &x->head, &x->err);
     if (refusal != ND_REFUSAL_NONE) {
         x->closes = true;
         return refusal;
@@ -189,12 +207,11 @@ static enum nd_refusal admit(struct nd_exchange *x, const char *method, const ch
 }
 
 /* The head has arrived. */
-static bool begin(struct nd_exchange *x, const char *method, const char *target,
-                  const char *version)
+static bool begin(struct nd_exchange *x, const char *method)
 {
     bool has_body;
 
-    x->refusal = admit(x, method, target, version);
+    x->refusal = admit(x, method);
     has_body = x->head.length > 0 || x->head.is_chunked;
     if (x->refusal == ND_REFUSAL_NONE && x->media == ND_MEDIA_NDJSON) {
         x->stream = nd_ndjson_new(x);
@@ -282,8 +299,8 @@ static bool receive_discarded(struct nd_exchange *x, size_t *len)
     *len = 0;
     if (x->discarded <= x->server->options.body_bytes + DISCARD_BYTES)
         return true;
-    if (x->peer->is_plain)
-        nd_peer_reply(x->peer->fd, x->refusal, 0);
+    if (nd_peer_enter(x->peer, ND_PHASE_ANSWERING, UINT64_MAX) && x->peer->is_plain)
+        nd_peer_reply(x->peer->fd, x->refusal, 0); /* unless its deadline has been answered */
     return false;
 }
 
@@ -360,9 +377,23 @@ static bool answer_now(struct nd_exchange *x)
     return true;
 }
 
+/* A discarded stream may have a job, which must end before the answer. */
+static bool finish_discarded(struct nd_exchange *x)
+{
+    if (x->stream && !nd_ndjson_end(x->stream))
+        return true;
+    x->closes |= is_misframed(x);
+    return nd_respond(x);
+}
+
 /* The whole request is there. */
 static bool finish(struct nd_exchange *x)
 {
+    if (is_misframed(x)) {
+        x->refusal = refuse_misframed(x);
+        (void)discard(x, ND_REFUSAL_NONE, "");
+        return finish_discarded(x);
+    }
     if (x->stream) {
         if (!nd_ndjson_end(x->stream))
             return true;
@@ -379,14 +410,6 @@ static bool finish(struct nd_exchange *x)
     return true;
 }
 
-/* A discarded stream may have a job, which must end before the answer. */
-static bool finish_discarded(struct nd_exchange *x)
-{
-    if (x->stream && !nd_ndjson_end(x->stream))
-        return true;
-    return nd_respond(x);
-}
-
 static bool finish_ready(struct nd_exchange *x)
 {
     if (x->refusal == ND_REFUSAL_NONE && x->write)
@@ -394,11 +417,10 @@ static bool finish_ready(struct nd_exchange *x)
     return nd_respond(x);
 }
 
-bool nd_exchange_call(struct nd_exchange *x, const char *method, const char *target,
-                      const char *version, const char *data, size_t *len)
+bool nd_exchange_call(struct nd_exchange *x, const char *method, const char *data, size_t *len)
 {
     switch (x->stage) {
-    case ND_STAGE_LINE: return begin(x, method, target, version);
+    case ND_STAGE_LINE: return begin(x, method);
     case ND_STAGE_BODY: return *len ? receive(x, data, len) : finish(x);
     case ND_STAGE_DISCARD: return *len ? receive(x, data, len) : finish_discarded(x);
     case ND_STAGE_READY: return finish_ready(x);

@@ -17,7 +17,6 @@ void nd_exchange_end(struct nd_exchange *x, bool is_answered);
  * those that are not taken are counted in *len; then nothing, for the answer, as often as the
  * connection was suspended.  False: the connection must be closed at once.
  */
-bool nd_exchange_call(struct nd_exchange *x, const char *method, const char *target,
-                      const char *version, const char *data, size_t *len);
+bool nd_exchange_call(struct nd_exchange *x, const char *method, const char *data, size_t *len);
 
 #endif

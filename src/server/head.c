@@ -29,6 +29,14 @@ static bool is_token(struct nd_view v)
     return v.len > 0;
 }
 
+bool nd_head_is_printable(struct nd_view v)
+{
+    for (size_t i = 0; i < v.len; i++)
+        if (((unsigned char)v.data[i] < ' ' && v.data[i] != '\t') || v.data[i] == 0x7F)
+            return false;
+    return true;
+}
+
 static struct nd_view trimmed(struct nd_view v)
 {
     return v.data ? nd_view_trim(v.data, v.data + v.len) : v;
@@ -65,9 +73,8 @@ enum nd_refusal nd_head_take(struct nd_head *head, struct nd_view name, struct n
 
     if (!is_token(name))
         return nd_refuse(err, ND_REFUSAL_MALFORMED, "the name of a header field is malformed");
-    for (size_t i = 0; i < value.len; i++)
-        if (((unsigned char)value.data[i] < ' ' && value.data[i] != '\t') || value.data[i] == 0x7F)
-            return nd_refuse(err, ND_REFUSAL_MALFORMED, "a header field has a control character");
+    if (!nd_head_is_printable(value))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "a header field has a control character");
     if (is_word(name, "Expect")) {
         head->expects_continue = true;
         return ND_REFUSAL_NONE;
@@ -81,13 +88,15 @@ enum nd_refusal nd_head_take(struct nd_head *head, struct nd_view name, struct n
 static enum nd_refusal read_length(struct nd_head *head, struct nd_error *err)
 {
     head->has_length = true;
-    if (head->length_text.len == 0 || head->length_text.len > 18)
+    if (head->length_text.len == 0)
         return nd_refuse(err, ND_REFUSAL_MALFORMED, "Content-Length is no number");
     for (size_t i = 0; i < head->length_text.len; i++) {
         char c = head->length_text.data[i];
 
         if (c < '0' || c > '9')
             return nd_refuse(err, ND_REFUSAL_MALFORMED, "Content-Length is no number");
+        if (head->length > UINT64_MAX / 100)
+            return nd_refuse(err, ND_REFUSAL_TOO_LARGE, "Content-Length is too large");
         head->length = head->length * 10 + (uint64_t)(c - '0');
     }
     return ND_REFUSAL_NONE;
@@ -145,74 +154,102 @@ enum nd_refusal nd_head_check(struct nd_head *head, bool is_new, struct nd_error
 
 /* ---- All fields ---- */
 
-struct reading {
-    struct nd_head *head;
-    const char *next; /* where the next name must stand */
-    enum nd_refusal refusal;
-    struct nd_error *err;
-};
-
-static void refuse_layout(struct reading *r)
+/* Take a line off the text, without its CR LF.  False: there is none. */
+static bool take_line(struct nd_view *text, struct nd_view *line)
 {
-    r->refusal = nd_refuse(r->err, ND_REFUSAL_MALFORMED,
-                           "a line of the head has no CR LF, or is the rest of another field");
+    const char *lf = text->len ? memchr(text->data, '\n', text->len) : NULL;
+
+    if (!lf || lf == text->data || lf[-1] != '\r')
+        return false;
+    *line = (struct nd_view){text->data, (size_t)(lf - text->data) - 1};
+    *text = (struct nd_view){lf + 1, text->len - line->len - 2};
+    return true;
 }
 
-/*
- * libmicrohttpd accepts lines that end with LF alone, takes the rest of a field over several lines
- * for the end of its name, and a zero byte for the end of a value.  Its names and values are parts
- * of the memory into which the head was read, though: where each stands exactly behind the one
- * before it, there was nothing but "name:", blanks, the value, CR and LF.
- */
+/* Take the lines "name: value" up to the empty one, into a head if there is one. */
+static enum nd_refusal take_fields(struct nd_view text, struct nd_head *head, unsigned *n,
+                                   struct nd_error *err)
+{
+    enum nd_refusal refusal = ND_REFUSAL_NONE;
+    struct nd_view line;
+
+    for (*n = 0; refusal == ND_REFUSAL_NONE; (*n)++) {
+        const char *colon;
+        size_t len;
+
+        if (!take_line(&text, &line))
+            return nd_refuse(err, ND_REFUSAL_MALFORMED, "a header field does not end with CR LF");
+        if (line.len == 0)
+            return ND_REFUSAL_NONE;
+        colon = memchr(line.data, ':', line.len);
+        if (!colon)
+            return nd_refuse(err, ND_REFUSAL_MALFORMED, "a header field has no colon");
+        len = (size_t)(colon - line.data);
+        refusal = nd_head_take(head, (struct nd_view){line.data, len},
+                               (struct nd_view){colon + 1, line.len - len - 1}, err);
+    }
+    return refusal;
+}
+
+/* method SP target SP version */
+static bool is_request_line(struct nd_view line, bool *is_new)
+{
+    const char *first = line.len ? memchr(line.data, ' ', line.len) : NULL;
+    size_t method_len = first ? (size_t)(first - line.data) : 0;
+    struct nd_view version = {line.data + line.len - 9, 9};
+
+    if (!first || line.len < method_len + 11 ||
+        !is_token((struct nd_view){line.data, method_len}) || !nd_head_is_printable(line))
+        return false;
+    *is_new = nd_view_is(version, " HTTP/1.1");
+    return (*is_new || nd_view_is(version, " HTTP/1.0")) &&
+           memchr(first + 1, ' ', line.len - method_len - 1) == version.data &&
+           !memchr(line.data, '\t', line.len);
+}
+
+enum nd_refusal nd_head_parse(const char *text, size_t len, struct nd_head *out, unsigned *n,
+                              struct nd_error *err)
+{
+    struct nd_view rest = {text, len}, line;
+    enum nd_refusal refusal;
+    bool is_new;
+
+    memset(out, 0, sizeof *out);
+    *n = 0;
+    if (!take_line(&rest, &line) || !is_request_line(line, &is_new))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "the request line is malformed");
+    refusal = take_fields(rest, out, n, err);
+    return refusal == ND_REFUSAL_NONE ? nd_head_check(out, is_new, err) : refusal;
+}
+
+enum nd_refusal nd_trailers_check(const char *text, size_t len, unsigned *n, struct nd_error *err)
+{
+    struct nd_view rest = {text, len}, line;
+    struct nd_head ignored = {.length = 0};
+
+    *n = 0;
+    if (!take_line(&rest, &line))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "the last chunk does not end with CR LF");
+    return take_fields(rest, &ignored, n, err);
+}
+
 static enum MHD_Result take_field(void *context, enum MHD_ValueKind kind, const char *name,
                                   size_t name_len, const char *value, size_t value_len)
 {
-    struct reading *r = context;
-    const char *behind = name + name_len + 1;
-
     (void)kind;
-    if (name != r->next || !value || value < behind)
-        refuse_layout(r);
-    for (; r->refusal == ND_REFUSAL_NONE && behind < value; behind++)
-        if (*behind != ' ' && *behind != '\t')
-            refuse_layout(r);
-    if (r->refusal == ND_REFUSAL_NONE)
-        r->refusal = nd_head_take(r->head, (struct nd_view){name, name_len},
-                                  (struct nd_view){value, value_len}, r->err);
-    r->next = value + value_len + 2;
-    return r->refusal == ND_REFUSAL_NONE ? MHD_YES : MHD_NO;
+    return nd_head_take(context, (struct nd_view){name, name_len},
+                        (struct nd_view){value, value ? value_len : 0}, NULL) == ND_REFUSAL_NONE
+               ? MHD_YES
+               : MHD_NO;
 }
 
-static enum nd_refusal check_line(const struct nd_request_line *line, struct nd_error *err)
+enum nd_refusal nd_head_read(struct MHD_Connection *connection, struct nd_head *out,
+                             struct nd_error *err)
 {
-    size_t method_len = strlen(line->method);
-
-    if (!is_token((struct nd_view){line->method, method_len}) ||
-        line->target != line->method + method_len + 1 ||
-        line->version != line->target + line->target_len + 1 || strlen(line->version) != 8 ||
-        (strcmp(line->version, "HTTP/1.1") != 0 && strcmp(line->version, "HTTP/1.0") != 0))
-        return nd_refuse(err, ND_REFUSAL_MALFORMED, "the request line is malformed");
-    return ND_REFUSAL_NONE;
-}
-
-enum nd_refusal nd_head_read(struct MHD_Connection *connection, const struct nd_request_line *line,
-                             struct nd_head *out, struct nd_error *err)
-{
-    const union MHD_ConnectionInfo *size =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    struct reading r = {out, line->version + 10, check_line(line, err), err};
-
     memset(out, 0, sizeof *out);
-    if (r.refusal != ND_REFUSAL_NONE)
-        return r.refusal;
-    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, take_field, &r);
-    if (r.refusal != ND_REFUSAL_NONE)
-        return r.refusal;
-    if (!size || r.next + 2 != line->method + size->header_size) {
-        refuse_layout(&r);
-        return r.refusal;
-    }
-    return nd_head_check(out, strcmp(line->version, "HTTP/1.1") == 0, err);
+    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, take_field, out);
+    /* nd_head_parse has compared the version with the fields: only HTTP/1.1 has a coding. */
+    return nd_head_check(out, out->coding.data != NULL, err);
 }
 
 /* ---- Host and Origin ---- */

@@ -20,22 +20,26 @@ struct nd_head {
     uint64_t length; /* of the body; 0 if it is chunked */
 };
 
-/* Where the request line stands in the connection's memory. */
-struct nd_request_line {
-    const char *method, *target, *version;
-    size_t target_len; /* with its query */
-};
-
 /*
- * Read the fields of a request whose head has arrived.  MALFORMED, after which the connection must
- * be closed, for everything that another program on the way may have read in another way: two
- * lengths, a length beside a coding, any coding but "chunked", white space before a colon, a field
- * over several lines, lines that end otherwise than with CR LF, control characters, two hosts.
+ * Parse a head, from its request line to its empty line, and count its fields.  MALFORMED, after
+ * which the connection must be closed, for everything that another program on the way may have read
+ * in another way: two lengths, a length beside a coding, any coding but "chunked", white space before
+ * a colon, a field over several lines, lines that end otherwise than with CR LF, control characters,
+ * two hosts.
  */
-enum nd_refusal nd_head_read(struct MHD_Connection *connection, const struct nd_request_line *line,
-                             struct nd_head *out, struct nd_error *err);
+enum nd_refusal nd_head_parse(const char *text, size_t len, struct nd_head *out, unsigned *n_fields,
+                              struct nd_error *err);
+/* The same of the fields behind a body's last chunk, from its line to the empty line. */
+enum nd_refusal nd_trailers_check(const char *text, size_t len, unsigned *n_fields,
+                                  struct nd_error *err);
+/* Whether there are no control characters but tabs. */
+bool nd_head_is_printable(struct nd_view text);
 
-/* Take one field into the head; the checks of nd_head_read that one field allows. */
+/* Take the fields of a head that was parsed from libmicrohttpd's memory, where they stay. */
+enum nd_refusal nd_head_read(struct MHD_Connection *connection, struct nd_head *out,
+                             struct nd_error *err);
+
+/* Take one field into the head; the checks of nd_head_parse that one field allows. */
 enum nd_refusal nd_head_take(struct nd_head *head, struct nd_view name, struct nd_view value,
                              struct nd_error *err);
 /* The checks that all fields allow; is_new: the version is HTTP/1.1. */

@@ -145,7 +145,8 @@ void nd_peers_free(struct nd_peers *all)
     free(all);
 }
 
-struct nd_peer *nd_peer_begin(struct nd_peers *all, int fd, bool is_plain, uint64_t deadline)
+struct nd_peer *nd_peer_begin(struct nd_peers *all, int fd, bool is_plain, size_t head_bytes,
+                              uint64_t deadline)
 {
     struct nd_peer *peer = calloc(1, sizeof *peer);
 
@@ -155,6 +156,7 @@ struct nd_peer *nd_peer_begin(struct nd_peers *all, int fd, bool is_plain, uint6
     peer->fd = fd;
     peer->is_plain = is_plain;
     peer->is_fresh = true;
+    nd_framing_init(&peer->framing, head_bytes);
     atomic_init(&peer->phase, ND_PHASE_WAITING);
     atomic_init(&peer->deadline, deadline);
     nd_monitor_enter(&all->monitor);
@@ -183,6 +185,7 @@ void nd_peer_end(struct nd_peer *peer)
         peer->after->before = peer->before;
     nd_monitor_leave(&all->monitor);
     atomic_fetch_sub(&all->n, 1);
+    nd_framing_release(&peer->framing);
     free(peer);
 }
 

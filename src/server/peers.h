@@ -9,6 +9,7 @@
 
 #include <neardup/error.h>
 
+#include "server/framing.h"
 #include "server/problem.h"
 
 /*
@@ -29,8 +30,11 @@ struct nd_peer {
     struct nd_peers *all;
     struct nd_peer *before, *after;
     int fd;
-    bool is_plain; /* not TLS: an answer can be written to the socket itself */
-    bool is_fresh; /* it has not sent a whole head yet */
+    bool is_plain;             /* not TLS: an answer can be written to the socket itself */
+    bool is_fresh;             /* it has not sent a whole head yet */
+    struct nd_framing framing; /* of what it has sent; of the thread that receives, as these are */
+    uint64_t line_us;          /* since when a request has its line, and its head not; 0: none */
+    uint64_t requests;         /* that have begun */
     atomic_uint phase;
     atomic_uint_least64_t deadline; /* by nd_monotonic_ms */
 };
@@ -42,7 +46,8 @@ void *nd_peers_owner(const struct nd_peers *all);
 void nd_peers_free(struct nd_peers *all);
 
 /* A connection begins: NULL: out of memory.  It ends before its descriptor is closed. */
-struct nd_peer *nd_peer_begin(struct nd_peers *all, int fd, bool is_plain, uint64_t deadline);
+struct nd_peer *nd_peer_begin(struct nd_peers *all, int fd, bool is_plain, size_t head_bytes,
+                              uint64_t deadline);
 void nd_peer_end(struct nd_peer *peer);
 
 /* Go to another phase.  False: it has expired, and nothing more may be sent. */

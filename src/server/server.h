@@ -51,7 +51,7 @@ struct nd_server_options {
     uint64_t stream_bytes;   /* of a request in NDJSON (16 GiB) */
     size_t buffered_bytes;   /* of all bodies in memory at once: beyond it 503 (1 GiB) */
     size_t head_bytes;       /* of a request line with its header fields: each connection has this
-                                much memory (16 KiB; at least 2 KiB) */
+                                much memory, and 8 KiB (16 KiB; at least 2 KiB) */
     unsigned request_ms;     /* from a request's first line to its last byte (30,000) */
     unsigned stream_bytes_s; /* NDJSON has a second more for each so many bytes (64 KiB) */
     unsigned idle_ms;        /* until a connection has sent the head of its next request (60,000) */

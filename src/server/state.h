@@ -77,7 +77,7 @@ struct nd_exchange {
     char *shown; /* the target for the log; NULL: there is none */
     char *uri;   /* a copy of it, which `target` points into and has decoded */
     size_t uri_len;
-    const char *uri_at; /* where it stands in the connection's memory */
+    uint64_t number; /* of the connection's requests, from 1 on */
     enum nd_verb method;
     struct nd_head head;
     struct nd_target target;

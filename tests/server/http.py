@@ -196,12 +196,21 @@ class Requests(unittest.TestCase):
 
     def smuggle(self, head, body=b""):
         """The request is refused, and what is behind its head is no request."""
+        behind = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        self.refused_once(head + b"\r\n" + body + behind, 400)
+
+    def refused_once(self, data, status, step=None):
+        """One answer comes, with one head, and the connection is closed."""
         with self.server.connect() as client:
-            client.send(head + b"\r\n" + body + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            self.assertEqual(client.answer().status, 400, head)
-            client.is_closed()
-            # libmicrohttpd sends the head of some of its own answers twice.
-            self.assertNotIn(b"HTTP/1.1 2", client.rest, head)
+            client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with contextlib.suppress(ConnectionError):
+                for at in range(0, len(data), step or len(data)):
+                    client.send(data[at:at + (step or len(data))])
+            answer = client.answer()
+            self.refused(answer, status)
+            self.assertNotIn(b"HTTP/", answer.body)
+            self.assertTrue(client.is_closed(), client.rest)
+            return answer.json()["detail"]
 
     def test_heads_of_two_meanings_are_refused_and_the_connection_is_closed(self):
         line = b"POST /v1/query HTTP/1.1\r\n"
@@ -213,6 +222,8 @@ class Requests(unittest.TestCase):
                        b"Content-Length: 3, 3\r\n",
                        b"Content-Length: +3\r\n",
                        b"Content-Length: 0x3\r\n",
+                       b"Content-Length: -1\r\n",
+                       b"Content-Length: 3,3\r\n",
                        b"Content-Length:\r\n",
                        b"Content-Length : 3\r\n",
                        b"Content-Length\t: 3\r\n",
@@ -242,9 +253,59 @@ class Requests(unittest.TestCase):
         for line in (b"GET  /healthz HTTP/1.1\r\n", b"GET /healthz  HTTP/1.1\r\n",
                      b"GET /healthz HTTP/1.1 \r\n", b"GET /health z HTTP/1.1\r\n",
                      b"G@T /healthz HTTP/1.1\r\n", b"GET /healthz\0 HTTP/1.1\r\n",
+                     b"GET /healthz\r\n", b"GET /healthz http/1.1\r\n",
+                     b"GET /healthz HTTP/1.2\r\n", b"PRI * HTTP/2.0\r\n", b"GET\r\n", b"x\r\n",
                      b"GET /healthz HTTP/1.1\n"):
             with self.subTest(line=line):
                 self.smuggle(line + b"Host: localhost\r\n")
+
+    def chunked(self, body, type="text/plain", more=""):
+        return (f"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: {type}\r\n"
+                f"{more}Transfer-Encoding: chunked\r\n\r\n").encode() + body
+
+    def test_lines_of_chunks_and_trailers_are_those_of_heads(self):
+        behind = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for body in (b"5\nhello\r\n0\r\n\r\n", b"5\r\nhello\n0\r\n\r\n", b"5\r\nhello\r\n0\n\r\n",
+                     b"5\r\nhello\r\n0\r\n\n", b"5\nhello\n0\n\n", b"5\rhello\r0\r\r",
+                     b"5\r\nhello\r0\r\n\r\n", b"5\r\nhello0\r\n\r\n", b"5;a\rb\r\nhello\r\n0\r\n\r\n",
+                     b"5;a\nb\r\nhello\r\n0\r\n\r\n", b"5;a\0\r\nhello\r\n0\r\n\r\n",
+                     b"5 \r\nhello\r\n0\r\n\r\n", b"0x5\r\nhello\r\n0\r\n\r\n", b"\r\nhello\r\n0\r\n\r\n",
+                     b"+5\r\nhello\r\n0\r\n\r\n", b"10000000000000005\r\nhello\r\n0\r\n\r\n",
+                     b"5;" + b"a" * 2000 + b"\r\nhello\r\n0\r\n\r\n",
+                     b"5\r\nhello\r\n0\r\nX: y\n\r\n", b"5\r\nhello\r\n0\r\nX: y\r\n\n",
+                     b"5\r\nhello\r\n0\r\nX: a\rb\r\n\r\n", b"5\r\nhello\r\n0\r\nX: a\0\r\n\r\n",
+                     b"5\r\nhello\r\n0\r\nX : y\r\n\r\n", b"5\r\nhello\r\n0\r\n X: y\r\n\r\n",
+                     b"5\r\nhello\r\n0\r\nX\r\n\r\n", b"5\r\nhello\r\n0\r\nX: y\r\n z\r\n\r\n",
+                     b"5\r\nhello\r\n0\r\nX: " + b"y" * 2000 + b"\r\n\r\n"):
+            with self.subTest(body=body):
+                detail = self.refused_once(self.chunked(body) + behind, 400)
+                self.assertRegex(detail, "chunk|trailers")
+        for body in (b"5\nhello\r\n0\r\n\r\n", b"5\r\nhello\n0\r\n\r\n", b"5\r\nhello\r\n0\r\n\n"):
+            self.refused_once(self.chunked(body), 400, step=1)
+        lines = (document("x", words("x")) + "\n").encode() * 2000
+        body = b"%x\r\n%s\r\n5\nhello" % (len(lines), lines)
+        self.refused_once(self.chunked(body, "application/x-ndjson") + behind, 400)
+
+    def test_bodies_in_chunks_are_read_however_they_arrive(self):
+        sent = self.chunked(b"3\r\none\r\n00A;x=\"y\"\r\n two three\r\n0\r\nX: y\r\nContent-Length: 1\r\n"
+                            b"\r\n") + b"\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        expected = self.server.post("/v1/query", "one two three", "text/plain").body
+        for step in (1, 2, 3, 7, 50, len(sent)):
+            with self.subTest(step=step), self.server.connect() as client:
+                client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for at in range(0, len(sent), step):
+                    client.send(sent[at:at + step])
+                self.assertEqual(client.answer().body, expected)
+                self.assertEqual(client.answer().json(), {"status": "ok"})
+
+    def test_what_came_before_a_malformed_request_is_answered(self):
+        good = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with self.server.connect() as client:
+            client.send(good * 3 + b"GET /healthz HTTP/1.1\nHost: localhost\r\n\r\n" + good)
+            for _ in range(3):
+                self.assertEqual(client.answer().status, 200)
+            self.refused(client.answer(), 400)
+            self.assertTrue(client.is_closed())
 
     def test_a_request_without_host_is_refused(self):
         with self.server.connect() as client:
@@ -482,10 +543,39 @@ class Requests(unittest.TestCase):
                     client.send(b"10000\r\n" + b"x" * 65536 + b"\r\n")
 
     def test_heads_that_are_too_long_are_refused(self):
-        answer = self.server.ask("GET", "/v1/documents/" + "x" * 30000)
-        self.assertEqual(answer.status, 414)
-        answer = self.server.ask("GET", "/healthz", X="x" * 30000)
-        self.assertEqual(answer.status, 431)
+        most = 16384
+
+        def head(target, fields, n):
+            """A head of n bytes, filled up in its target or in its last field."""
+            text = "{} {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n"
+            rest = n - len(text.format("GET", target, fields)) + fields.count("@") + target.count("@")
+            return text.format("GET", target.replace("@", "x" * rest),
+                               fields.replace("@", "x" * rest)).encode()
+
+        for target, fields, status in (("/v1/documents/@", "", 404), ("/healthz", "X: @\r\n", 200),
+                                       ("/healthz", "Cookie: a=@\r\n", 200),
+                                       ("/healthz", "X: \r\n" * 62 + "Y: @\r\n", 200)):
+            with self.subTest(target=target, fields=fields[:9]), self.server.connect() as client:
+                at_most = head(target, fields, most)
+                self.assertEqual(len(at_most), most)
+                for _ in range(2):
+                    client.send(at_most)
+                    self.assertEqual(client.answer().status, status)
+                client.send(head(target, fields, most + 1))
+                is_target = "@" in target
+                self.refused(client.answer(), 414 if is_target else 431,
+                             "long-address" if is_target else "long-head")
+                self.assertTrue(client.is_closed())
+        self.refused_once(b"GET /" + b"x" * 30000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 414)
+        self.refused_once(b"GET /" + b"x" * 17000, 414)
+        self.refused_once(head("/healthz", "X: @\r\n", 30000), 431)
+        self.refused_once(head("/healthz", "X: \r\n" * 63 + "Y: @\r\n", 500), 431)
+        body = head("/healthz", "Content-Type: text/plain\r\nContent-Length: 3\r\nX: @\r\n", most)
+        with self.server.connect() as client:
+            client.send(body.replace(b"GET /healthz", b"POST /v1/qry").replace(b"v1/qry", b"v1/query")
+                        .replace(b"xx", b"", 1) + b"abc")
+            self.assertEqual(client.answer().status, 200)
+            self.assertEqual(client.ask("GET", "/healthz").status, 200)
         self.refused(self.server.ask("GET", "/v1/crawl?" + "&".join(["a=b"] * 2000)), 400, "malformed")
         longest = "\u20ac" * 1365  # 4,095 bytes, 12,285 when encoded
         answer = self.server.ask("GET", "/v1/documents/" + "%E2%82%AC" * len(longest))
