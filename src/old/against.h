@@ -58,11 +58,12 @@ uint64_t nd_against_count(const struct nd_against *against);
 /* The records of the new documents, in keep order, which to the engine are n, n + 1 …; borrowed. */
 void nd_against_set_order(struct nd_against *against, const uint32_t *record, size_t n);
 
-/* Items for the engine's documents from `from` on, at least one of them, until the next call. */
-enum nd_status nd_against_load(struct nd_against *against, uint64_t from,
+/* Items for the engine's documents from `from` on, at least one of them and at most so many, until the
+ * next call. */
+enum nd_status nd_against_load(struct nd_against *against, uint64_t from, size_t most,
                                const struct nd_dedup_item **items, size_t *n, struct nd_error *err);
-/* fetch_shingles of struct nd_text_source. */
-enum nd_status nd_against_shingles(struct nd_against *against, uint64_t document, unsigned worker,
+/* fetch_shingles of struct nd_staged_owner: old documents are the records behind all others. */
+enum nd_status nd_against_shingles(struct nd_against *against, uint32_t record, unsigned worker,
                                    const uint64_t **shingle, size_t *n, struct nd_error *err);
 
 /* What the outputs call a document of the engine.  The name's bytes are in *room. */

@@ -86,12 +86,12 @@ static void load_one(void *context, size_t task, unsigned worker)
         a->error[worker] = (struct nd_error){.status = ND_ENOMEM, .message = "out of memory"};
 }
 
-enum nd_status nd_against_load(struct nd_against *a, uint64_t from,
+enum nd_status nd_against_load(struct nd_against *a, uint64_t from, size_t most,
                                const struct nd_dedup_item **items, size_t *n, struct nd_error *err)
 {
-    uint64_t shingles = 0, left = a->old.n + a->n_order - from;
+    uint64_t shingles = 0;
 
-    for (*n = 0; *n < left && *n < ND_AGAINST_ITEMS_MAX && shingles < ITEM_SHINGLES_MAX; ++*n)
+    for (*n = 0; *n < most && *n < ND_AGAINST_ITEMS_MAX && shingles < ITEM_SHINGLES_MAX; ++*n)
         shingles += shingles_of(a, from + *n);
     a->loaded_from = from;
     nd_pool_run(a->part.pool, *n, load_one, a);
@@ -104,11 +104,15 @@ enum nd_status nd_against_load(struct nd_against *a, uint64_t from,
     return ND_OK;
 }
 
-enum nd_status nd_against_shingles(struct nd_against *a, uint64_t document, unsigned worker,
+enum nd_status nd_against_shingles(struct nd_against *a, uint32_t record, unsigned worker,
                                    const uint64_t **shingle, size_t *n, struct nd_error *err)
 {
     struct nd_sketch_row row;
-    enum nd_status status = read_row(a, document, ND_SKETCH_FILE_ALL, &a->room[worker], &row, err);
+    enum nd_status status =
+        record < a->n_records
+            ? nd_fresh_rows_get(a->fresh, a->document_of[record], ND_SKETCH_FILE_ALL,
+                                &a->room[worker], &row, err)
+            : read_row(a, record - a->n_records, ND_SKETCH_FILE_ALL, &a->room[worker], &row, err);
 
     *shingle = row.shingles;
     *n = row.n_shingles;

@@ -1,6 +1,7 @@
 /* ordered.c - several passes: collect, decide in keep order, write in input order */
 #define _GNU_SOURCE
 #include "base/memory.h"
+#include "loads/staged.h"
 #include "old/against.h"
 #include "reading/lookup.h"
 #include "report/summary.h"
@@ -19,7 +20,8 @@
  * gone through three times:
  *
  *   collect   read all in input order: a place and a key of the keep policy for each; then sort
- *   decide    load them in keep order, and push them: the engine keeps the first of a cluster
+ *   decide    load them in keep order, and push them (loads/staged.h): the engine keeps the first of
+ *             a cluster
  *   emit      load in input order those that some output needs, and write
  *
  * Records are numbered in input order; run->places knows where each of them is.  Texts are never
@@ -45,6 +47,14 @@ struct too_long {
     uint32_t record;
 };
 
+/* What new documents match: a place among those that are asked about, and an old document. */
+struct matches {
+    struct match {
+        uint64_t item, old;
+    } * at;
+    size_t n, capacity;
+};
+
 struct ordered {
     struct nd_run *run;
     struct nd_loader *loader;
@@ -59,7 +69,10 @@ struct ordered {
     size_t count, capacity;
     uint32_t *order; /* the documents in keep order; they are pushed as n_old, n_old + 1 … */
     size_t n_order;
-    uint64_t n_old; /* old documents, which are pushed before */
+    struct nd_staged staged;
+    struct nd_dedup_item *item; /* of the batch at hand */
+    size_t item_capacity;
+    struct matches matches; /* with only-against, of the batch at hand */
     struct nd_removal *verdict;
     struct nd_agreement *agreement; /* for each verdict, one for each signature */
     size_t n_verdicts, verdict_capacity, agreement_capacity;
@@ -229,97 +242,102 @@ static enum nd_status sort(struct ordered *o, struct nd_error *err)
 
 /* ---- The second pass: decisions, in keep order ---- */
 
-static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
-                            struct nd_error *err)
+static enum nd_status make(void *context, size_t n, const struct nd_text_source *source,
+                           struct nd_dedup **dedup, struct nd_error *err)
 {
     struct ordered *o = context;
-    struct nd_place place = o->run->places.item[o->order[document]];
+    enum nd_status status = nd_run_make_dedup_for(o->run, o->staged.cluster, n, source, err);
+
+    if (status == ND_OK)
+        *dedup = o->run->dedup;
+    return status;
+}
+
+/* The run counts what its engine has done, and frees it, when it ends. */
+static void retire(void *context, struct nd_dedup *dedup)
+{
+    (void)context;
+    (void)dedup;
+}
+
+static enum nd_status fetch(void *context, uint32_t record, unsigned worker, struct nd_view *text,
+                            struct nd_error *err)
+{
+    const struct ordered *o = context;
+    struct nd_place place = o->run->places.item[record];
 
     return nd_lookup_text(o->run->lookup, &place, worker, text, err);
 }
 
-static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+static enum nd_status fetch_shingles(void *context, uint32_t record, unsigned worker,
                                      const uint64_t **shingle, size_t *n, struct nd_error *err)
 {
-    struct ordered *o = context;
+    const struct ordered *o = context;
     struct nd_place place;
 
     if (o->run->against)
-        return nd_against_shingles(o->run->against, document, worker, shingle, n, err);
-    place = o->run->places.item[o->order[document]];
+        return nd_against_shingles(o->run->against, record, worker, shingle, n, err);
+    place = o->run->places.item[record];
     return nd_lookup_shingles(o->run->lookup, &place, worker, shingle, n, err);
 }
 
-static uint64_t all_documents(const struct ordered *o)
-{
-    return o->n_old + o->n_order;
-}
-
-/* The record number of a document by its number as pushed. */
-static uint32_t record_of(const struct ordered *o, uint64_t document)
-{
-    return document < o->n_old ? (uint32_t)(o->count + document) : o->order[document - o->n_old];
-}
-
-static enum nd_status load_old_items(struct ordered *o, size_t from, struct nd_dedup_item **items,
-                                     size_t *n, struct nd_error *err)
+static enum nd_status load_rows(struct ordered *o, uint64_t first, const uint32_t *record, size_t n,
+                                size_t *n_items, struct nd_error *err)
 {
     const struct nd_dedup_item *loaded;
-    enum nd_status status = nd_against_load(o->run->against, from, &loaded, n, err);
+    enum nd_status status = nd_against_load(o->run->against, first, n, &loaded, n_items, err);
 
     if (status != ND_OK)
         return status;
-    if (from<o->n_old && * n> o->n_old - from)
-        *n = (size_t)(o->n_old - from); /* a batch has old documents or new ones */
-    *items = nd_alloc_array(*n, sizeof **items);
-    if (!*items)
+    if (!ND_RESERVE(o->item, &o->item_capacity, *n_items))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    memcpy(*items, loaded, *n * sizeof **items);
-    for (size_t i = 0; o->group && from >= o->n_old && i < *n; i++)
-        (*items)[i].group = o->group[o->order[from + i - o->n_old]];
+    memcpy(o->item, loaded, *n_items * sizeof *o->item);
+    for (size_t i = 0; o->group && first >= o->staged.n_old && i < *n_items; i++)
+        o->item[i].group = o->group[record[i]];
     return ND_OK;
 }
 
-static enum nd_status load_items(struct ordered *o, size_t from, struct nd_dedup_item **items,
-                                 size_t *n, struct nd_error *err)
+static enum nd_status make_item(struct ordered *o, uint64_t document, uint32_t record,
+                                const struct nd_parsed *loaded, struct nd_dedup_item *item,
+                                struct nd_error *err)
 {
-    const struct nd_parsed *loaded;
     const struct nd_run_watch *watch = o->run->request->watch;
-    struct nd_dedup_item *list;
-    enum nd_status status;
-    size_t count;
 
-    if (o->run->against)
-        return load_old_items(o, from, items, n, err);
-    count = nd_loader_batch(o->loader, o->order, from, o->n_order);
-    status = nd_loader_load(o->loader, o->order, from, count, true, &loaded, err);
-    if (status != ND_OK)
-        return status;
-    list = nd_alloc_array(count, sizeof *list);
-    if (!list)
+    if (loaded->bad)
+        return nd_fail(err, ND_ECHANGED, "%s: changed while it was read: %s", loaded->source->path,
+                       loaded->bad->reason);
+    if (watch && !watch->pushed(watch->context, document, record))
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    *item = nd_parsed_item(loaded);
+    item->group = o->group ? o->group[record] : 0;
     if (o->run->known)
-        nd_known_rows_begin(o->run->known, 0);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t number = o->order[from + i];
-
-        if (loaded[i].bad) {
-            free(list);
-            return nd_fail(err, ND_ECHANGED, "%s: changed while it was read: %s",
-                           loaded[i].source->path, loaded[i].bad->reason);
-        }
-        if (watch && !watch->pushed(watch->context, from + i, number)) {
-            free(list);
-            return nd_fail(err, ND_ENOMEM, "out of memory");
-        }
-        list[i] = nd_parsed_item(&loaded[i]);
-        list[i].group = o->group ? o->group[number] : 0;
-        if (o->run->known)
-            list[i].known = nd_known_rows_find(o->run->known, 0, &loaded[i].document);
-    }
-    *items = list;
-    *n = count;
+        item->known = nd_known_rows_find(o->run->known, 0, &loaded->document);
     return ND_OK;
+}
+
+static enum nd_status load(void *context, enum nd_staged_pass pass, uint64_t first,
+                           const uint32_t *record, size_t n, const struct nd_dedup_item **items,
+                           size_t *n_items, struct nd_error *err)
+{
+    struct ordered *o = context;
+    const struct nd_parsed *loaded = NULL;
+    size_t count = o->run->against ? 0 : nd_loader_batch(o->loader, record, 0, n);
+    enum nd_status status;
+
+    (void)pass;
+    if (o->run->against)
+        status = load_rows(o, first, record, n, &count, err);
+    else if (!ND_RESERVE(o->item, &o->item_capacity, count))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    else
+        status = nd_loader_load(o->loader, record, 0, count, true, &loaded, err);
+    if (status == ND_OK && loaded && o->run->known)
+        nd_known_rows_begin(o->run->known, 0);
+    for (size_t i = 0; status == ND_OK && loaded && i < count; i++)
+        status = make_item(o, first + i, record[i], &loaded[i], &o->item[i], err);
+    *items = o->item;
+    *n_items = count;
+    return status;
 }
 
 /* Store what the signatures have in common, for the verdict that is added next. */
@@ -335,24 +353,56 @@ static bool note_agreement(struct ordered *o, const struct nd_decision *decision
     return true;
 }
 
-static enum nd_status note_removed(struct ordered *o, uint32_t number,
-                                   const struct nd_decision *decision, struct nd_error *err)
+/* Store why a record is removed; what follows may add to it.  NULL: out of memory. */
+static struct nd_removal *note_removed(struct ordered *o, uint32_t number, uint32_t kept,
+                                       const struct nd_decision *decision)
 {
+    struct nd_run *run = o->run;
     struct nd_removal *verdict;
 
-    if (!ND_RESERVE(o->verdict, &o->verdict_capacity, o->n_verdicts + 1))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (!ND_RESERVE(o->verdict, &o->verdict_capacity, o->n_verdicts + 1) ||
+        !note_agreement(o, decision))
+        return NULL;
     o->verdict_of[number] = (uint32_t)o->n_verdicts;
-    if (!note_agreement(o, decision))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
     verdict = &o->verdict[o->n_verdicts++];
-    *verdict = nd_removal_of(decision, record_of(o, decision->kept));
-    if (verdict->kept < o->count)
-        o->run->sizes.members[verdict->kept]++;
-    if (o->run->request->watch)
-        o->run->request->watch->removed(o->run->request->watch->context, number, verdict->kept,
-                                        decision->identical);
+    *verdict = nd_removal_of(decision, kept);
+    if (kept < o->count)
+        run->sizes.members[kept]++;
+    if (run->request->watch)
+        run->request->watch->removed(run->request->watch->context, number, kept,
+                                     decision->identical);
+    return verdict;
+}
+
+static enum nd_status removed(void *context, const struct nd_staged_removed *removed,
+                              struct nd_error *err)
+{
+    struct ordered *o = context;
+    const struct nd_decision *decision = removed->decision;
+    const struct nd_component_via *via = removed->component;
+    struct nd_removal *verdict = note_removed(o, removed->record, removed->kept, decision);
+
+    if (!verdict)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (decision->identical == ND_IDENTICAL_NO)
+        nd_measured_count(o->run->measured, &o->run->recipe->dedup,
+                          via ? &via->overlap : &decision->overlap);
+    if (!via)
+        return ND_OK;
+    verdict->via = removed->via;
+    verdict->via_verified = via->verified;
+    verdict->via_resemblance = nd_overlap_resemblance(&via->overlap);
     return ND_OK;
+}
+
+/* A new document is removed for an old one. */
+static enum nd_status remove_for_old(struct ordered *o, uint32_t record,
+                                     const struct nd_decision *decision, struct nd_error *err)
+{
+    const struct nd_staged_removed why = {
+        .record = record, .kept = (uint32_t)(o->count + decision->kept), .decision = decision};
+
+    return removed(o, &why, err);
 }
 
 static enum nd_status tell(struct ordered *o, unsigned pass, size_t done, size_t total,
@@ -367,19 +417,29 @@ static enum nd_status tell(struct ordered *o, unsigned pass, size_t done, size_t
     return status == ND_OK ? nd_reporter_progress(&o->run->reporter, &progress, err) : status;
 }
 
-static enum nd_status note_star(struct ordered *o, uint32_t number,
-                                const struct nd_decision *decision, struct nd_error *err)
+static enum nd_status tell_decided(void *context, enum nd_staged_pass pass, uint64_t done,
+                                   uint64_t total, struct nd_error *err)
 {
-    if (decision->identical == ND_IDENTICAL_NO)
-        nd_measured_count(o->run->measured, &o->run->recipe->dedup, &decision->overlap);
-    return note_removed(o, number, decision, err);
+    (void)pass;
+    return tell(context, 2, (size_t)done, (size_t)total, err);
 }
 
-/* So many documents have been pushed: where these are the old ones, what is counted of them. */
-static void note_old(struct ordered *o, uint64_t pushed)
+static enum nd_status pushed(void *context, uint64_t done, size_t n, struct nd_error *err)
 {
-    if (pushed == o->n_old)
-        nd_dedup_get_stats(o->run->dedup, &o->run->old);
+    const struct ordered *o = context;
+
+    (void)done;
+    return o->staged.only_old ? ND_OK : nd_run_keep_rows(o->run, 0, n, err);
+}
+
+/* ---- Old documents ---- */
+
+static enum nd_status old_decided(void *context, uint64_t document,
+                                  const struct nd_decision *decision, struct nd_error *err)
+{
+    const struct ordered *o = context;
+
+    return decision->kept == document ? nd_against_keep_old(o->run->against, document, err) : ND_OK;
 }
 
 /*
@@ -397,94 +457,34 @@ static enum nd_status remove_by_short(struct ordered *o, struct nd_error *err)
 
         status = nd_against_find_short(o->run->against, o->order[i], &decision, &found, err);
         if (status == ND_OK && found)
-            status = note_star(o, o->order[i], &decision, err);
+            status = remove_for_old(o, o->order[i], &decision, err);
         else
             o->order[n++] = o->order[i];
     }
-    o->n_order = n;
+    o->n_order = o->staged.n_order = n;
     nd_against_set_order(o->run->against, o->order, n);
     return status;
 }
 
-static enum nd_status note_decided(struct ordered *o, size_t document,
-                                   const struct nd_decision *decision, struct nd_error *err)
+/* Remember what is counted of the old documents. */
+static enum nd_status old_pushed(void *context, struct nd_error *err)
 {
-    if (document < o->n_old)
-        return decision->kept == document ? nd_against_keep_old(o->run->against, document, err)
-                                          : ND_OK;
-    return decision->kept == document ? ND_OK : note_star(o, record_of(o, document), decision, err);
+    struct ordered *o = context;
+    enum nd_cluster cluster = o->staged.cluster;
+
+    if (!o->staged.n_old)
+        return ND_OK;
+    nd_dedup_get_stats(o->run->dedup, &o->run->old);
+    return cluster == ND_CLUSTER_STAR || cluster == ND_CLUSTER_COMPLETE ? remove_by_short(o, err)
+                                                                        : ND_OK;
 }
 
-static enum nd_status push_batch(struct ordered *o, size_t from, size_t *n, struct nd_error *err)
-{
-    struct nd_dedup_item *items = NULL;
-    struct nd_decision *decision;
-    enum nd_status status = load_items(o, from, &items, n, err);
-
-    if (status != ND_OK)
-        return status;
-    decision = nd_alloc_array(*n, sizeof *decision);
-    if (!decision) {
-        free(items);
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    }
-    status = nd_dedup_push(o->run->dedup, items, *n, decision, err);
-    for (size_t i = 0; status == ND_OK && i < *n; i++)
-        status = note_decided(o, from + i, &decision[i], err);
-    if (status == ND_OK)
-        status = nd_run_keep_rows(o->run, 0, *n, err);
-    free(decision);
-    free(items);
-    return status;
-}
-
-/* The second pass: decisions, in keep order. */
-static enum nd_status decide_stars(struct ordered *o, struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-
-    for (size_t from = 0, n = 0; status == ND_OK && from < all_documents(o); from += n) {
-        status = tell(o, 2, from, all_documents(o), err);
-        if (status == ND_OK)
-            status = push_batch(o, from, &n, err);
-        note_old(o, from + n);
-        if (status == ND_OK && o->n_old && from + n == o->n_old)
-            status = remove_by_short(o, err);
-    }
-    return status;
-}
-
-/* ---- The second pass where new documents are compared with old ones alone ---- */
-
-static enum nd_status push_old(struct ordered *o, struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-
-    for (size_t from = 0, n = 0; status == ND_OK && from < o->n_old; from += n) {
-        struct nd_dedup_item *items = NULL;
-
-        status = tell(o, 2, from, all_documents(o), err);
-        if (status == ND_OK)
-            status = load_items(o, from, &items, &n, err);
-        if (status == ND_OK)
-            status = nd_dedup_push_prototypes(o->run->dedup, items, n, err);
-        free(items);
-    }
-    note_old(o, o->n_old);
-    return status;
-}
-
-/* What new documents match: a place among those that are asked about, and an old document. */
-struct matches {
-    struct match {
-        uint64_t item, old;
-    } * at;
-    size_t n, capacity;
-};
+/* ---- New documents that are compared with old ones alone ---- */
 
 static enum nd_status note_match(void *context, const struct nd_found_pair *pair)
 {
-    struct matches *m = context;
+    struct ordered *o = context;
+    struct matches *m = &o->matches;
 
     if (!ND_RESERVE(m->at, &m->capacity, m->n + 1))
         return ND_ENOMEM;
@@ -494,10 +494,10 @@ static enum nd_status note_match(void *context, const struct nd_found_pair *pair
 
 /* Count a document in the table once for each file, whatever it matches there.  *next: the first of
  * its matches, and then that of the next document. */
-static void count_quoted(struct ordered *o, uint32_t record, size_t item, const struct matches *m,
-                         size_t *next)
+static void count_quoted(struct ordered *o, uint32_t record, size_t item, size_t *next)
 {
     const struct nd_against *against = o->run->against;
+    const struct matches *m = &o->matches;
 
     for (; *next < m->n && m->at[*next].item == item; ++*next)
         nd_against_count_quoted(against, m->at[*next].old, record, &o->run->quoted);
@@ -513,119 +513,22 @@ static enum nd_status note_judged(struct ordered *o, uint32_t record, struct nd_
 
     if (decision->identical == ND_IDENTICAL_NO)
         status = nd_against_find_short(o->run->against, record, decision, &found, err);
-    return status == ND_OK && decision->kept != UINT64_MAX ? note_star(o, record, decision, err)
-                                                           : status;
+    return status == ND_OK && decision->kept != UINT64_MAX
+               ? remove_for_old(o, record, decision, err)
+               : status;
 }
 
-static enum nd_status judge_batch(struct ordered *o, size_t from, size_t *n,
-                                  struct nd_dedup_stats *counts, struct matches *m,
-                                  struct nd_error *err)
+static enum nd_status judged(void *context, const uint32_t *record, struct nd_decision *decision,
+                             size_t n, struct nd_error *err)
 {
-    struct nd_dedup_item *items = NULL;
-    struct nd_decision *decision;
-    enum nd_status status = load_items(o, from, &items, n, err);
-
-    if (status != ND_OK)
-        return status;
-    m->n = 0;
-    decision = nd_alloc_array(*n, sizeof *decision);
-    status = decision
-                 ? nd_dedup_judge(o->run->dedup, items, *n, decision, counts, note_match, m, err)
-                 : nd_fail(err, ND_ENOMEM, "out of memory");
-    for (size_t i = 0, next = 0; status == ND_OK && i < *n; i++) {
-        count_quoted(o, record_of(o, from + i), i, m, &next);
-        status = note_judged(o, record_of(o, from + i), &decision[i], err);
-    }
-    free(decision);
-    free(items);
-    return status;
-}
-
-static enum nd_status decide_alone(struct ordered *o, struct nd_error *err)
-{
-    struct nd_dedup_stats counts = {.documents = 0};
-    struct matches matches = {NULL, 0, 0};
-    enum nd_status status = nd_against_begin_quoted(o->run->against, &o->run->quoted, err);
-
-    if (status == ND_OK)
-        status = push_old(o, err);
-    for (size_t from = o->n_old, n = 0; status == ND_OK && from < all_documents(o); from += n) {
-        status = tell(o, 2, from, all_documents(o), err);
-        if (status == ND_OK)
-            status = judge_batch(o, from, &n, &counts, &matches, err);
-    }
-    free(matches.at);
-    nd_dedup_stats_add(&o->run->past, &counts);
-    o->run->has_past = true;
-    return status;
-}
-
-/* ---- The second pass where clusters are components ---- */
-
-enum { ASKED_AT_ONCE = 4096 };
-
-static enum nd_status push_all(struct ordered *o, struct nd_error *err)
-{
+    struct ordered *o = context;
     enum nd_status status = ND_OK;
 
-    for (size_t from = 0, n = 0; status == ND_OK && from < all_documents(o); from += n) {
-        struct nd_dedup_item *items = NULL;
-
-        status = tell(o, 2, from, all_documents(o), err);
-        if (status == ND_OK)
-            status = load_items(o, from, &items, &n, err);
-        if (status == ND_OK)
-            status = nd_dedup_push_components(o->run->dedup, items, n, err);
-        if (status == ND_OK)
-            status = nd_run_keep_rows(o->run, 0, n, err);
-        note_old(o, from + n);
-        free(items);
+    for (size_t i = 0, next = 0; status == ND_OK && i < n; i++) {
+        count_quoted(o, record[i], i, &next);
+        status = note_judged(o, record[i], &decision[i], err);
     }
-    return status;
-}
-
-static enum nd_status note_batch(struct ordered *o, size_t from, size_t n,
-                                 struct nd_decision *decision, struct nd_component_via *via,
-                                 struct nd_error *err)
-{
-    enum nd_status status = nd_dedup_components(o->run->dedup, from, n, decision, via, err);
-
-    for (size_t i = 0; status == ND_OK && i < n; i++) {
-        struct nd_removal *verdict;
-
-        if (decision[i].kept == from + i)
-            continue;
-        status = note_removed(o, record_of(o, from + i), &decision[i], err);
-        if (status != ND_OK)
-            break;
-        verdict = &o->verdict[o->n_verdicts - 1];
-        verdict->via = record_of(o, via[i].document);
-        verdict->via_verified = via[i].verified;
-        if (decision[i].identical == ND_IDENTICAL_NO)
-            nd_measured_count(o->run->measured, &o->run->recipe->dedup, &via[i].overlap);
-        verdict->via_resemblance = nd_overlap_resemblance(&via[i].overlap);
-    }
-    return status;
-}
-
-static enum nd_status decide_components(struct ordered *o, struct nd_error *err)
-{
-    struct nd_decision *decision = nd_alloc_array(ASKED_AT_ONCE, sizeof *decision);
-    struct nd_component_via *via = nd_alloc_array(ASKED_AT_ONCE, sizeof *via);
-    enum nd_status status;
-
-    if (!decision || !via) {
-        free(decision);
-        free(via);
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    }
-    status = push_all(o, err);
-    for (size_t from = o->n_old, n; status == ND_OK && from < all_documents(o); from += n) {
-        n = all_documents(o) - from < ASKED_AT_ONCE ? all_documents(o) - from : ASKED_AT_ONCE;
-        status = note_batch(o, from, n, decision, via, err);
-    }
-    free(decision);
-    free(via);
+    o->matches.n = 0;
     return status;
 }
 
@@ -764,9 +667,9 @@ static enum nd_status meet_old(struct ordered *o, struct nd_error *err)
     o->run->against_seconds += nd_processor_clock() - began;
     if (status != ND_OK)
         return status;
-    o->n_old = nd_against_count(against);
+    o->staged.n_old = nd_against_count(against);
     nd_against_set_order(against, o->order, o->n_order);
-    if (o->n_old + o->count >= ND_NO_VERDICT)
+    if (o->staged.n_old + o->count >= ND_NO_VERDICT)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u records and old documents",
                        ND_NO_VERDICT);
     o->emitter.n_records = (uint32_t)o->count;
@@ -782,17 +685,59 @@ static void note_survivors(const struct ordered *o)
             nd_against_keep(o->run->against, (uint32_t)i);
 }
 
+/* An engine comes before anything is read: it says whether the parameters are fine. */
+static enum nd_status open_staged(struct ordered *o, struct nd_error *err)
+{
+    static const struct nd_staged_owner owner = {.make = make,
+                                                 .retire = retire,
+                                                 .load = load,
+                                                 .fetch = fetch,
+                                                 .fetch_shingles = fetch_shingles,
+                                                 .removed = removed,
+                                                 .found = note_match,
+                                                 .old_decided = old_decided,
+                                                 .old_pushed = old_pushed,
+                                                 .judged = judged,
+                                                 .tell = tell_decided,
+                                                 .pushed = pushed};
+    const bool only_old = o->run->options->only_against;
+
+    o->staged = (struct nd_staged){.owner = &owner,
+                                   .context = o,
+                                   .recipe = o->run->recipe,
+                                   .cluster = only_old ? ND_CLUSTER_PAIRS
+                                                       : o->run->options->recipe->dedup.cluster,
+                                   .is_ordered = true,
+                                   .only_old = only_old};
+    return nd_staged_open(&o->staged, err);
+}
+
+static enum nd_status decide(struct ordered *o, struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    enum nd_status status = ND_OK;
+
+    o->loader = nd_loader_new(run->pool, run->reading, run->lookup, &run->places, &run->input, err);
+    if (!o->loader)
+        return ND_ENOMEM;
+    o->staged.n_records = o->count;
+    o->staged.order = o->order;
+    o->staged.n_order = o->n_order;
+    if (o->staged.only_old)
+        status = nd_against_begin_quoted(run->against, &run->quoted, err);
+    if (status == ND_OK)
+        status = nd_staged_run(&o->staged, err);
+    if (o->staged.only_old) {
+        nd_dedup_stats_add(&run->past, &o->staged.judged);
+        run->has_past = true;
+    }
+    return status;
+}
+
 static enum nd_status go_through(struct ordered *o, struct nd_error *err)
 {
     struct nd_run *run = o->run;
-    const struct nd_text_source source = {.context = o,
-                                          .fetch = fetch,
-                                          .keep = nd_run_keep_nothing,
-                                          .fetch_shingles = fetch_shingles};
-    const enum nd_cluster cluster =
-        run->options->only_against ? ND_CLUSTER_PAIRS : run->options->recipe->dedup.cluster;
-    enum nd_status status =
-        nd_run_make_dedup(run, cluster, &source, err); /* before anything is read */
+    enum nd_status status = open_staged(o, err);
 
     if (status == ND_OK)
         status = nd_run_each_batch(run, collect, o, err);
@@ -801,14 +746,8 @@ static enum nd_status go_through(struct ordered *o, struct nd_error *err)
         status = sort(o, err);
     if (status == ND_OK && run->against)
         status = meet_old(o, err);
-    if (status != ND_OK)
-        return status;
-    o->loader = nd_loader_new(run->pool, run->reading, run->lookup, &run->places, &run->input, err);
-    if (!o->loader)
-        return ND_ENOMEM;
-    status = cluster == ND_CLUSTER_PAIRS        ? decide_alone(o, err)
-             : cluster == ND_CLUSTER_COMPONENTS ? decide_components(o, err)
-                                                : decide_stars(o, err);
+    if (status == ND_OK)
+        status = decide(o, err);
     if (status == ND_OK)
         status = emit(o, err);
     if (status == ND_OK && run->against)
@@ -852,6 +791,9 @@ enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
     free(o.order);
     free(o.verdict);
     free(o.agreement);
+    free(o.item);
+    free(o.matches.at);
+    nd_staged_release(&o.staged);
     nd_emitter_release(&o.emitter);
     return status;
 }

@@ -205,14 +205,15 @@ static enum nd_status pair_all(struct pairing *p, struct nd_error *err)
 /* ---- The same in bounded memory ---- */
 
 /* Hosts are numbered in each load anew; one that has too many is refused. */
-static enum nd_status note_loaded(struct pairing *p, uint64_t document,
-                                  const struct nd_parsed *parsed, struct nd_error *err)
+static enum nd_status note_loaded(void *context, uint32_t record, const struct nd_parsed *parsed,
+                                  struct nd_error *err)
 {
+    struct pairing *p = context;
     const struct nd_budget *budget = &p->run->budget;
     size_t bytes = nd_groups_bytes(&p->hosts);
     char text[ND_BUDGET_TEXT];
 
-    nd_lookup_remember(p->run->lookup, nd_bounded_loads_record(p->loads, document), parsed);
+    nd_lookup_remember(p->run->lookup, record, parsed);
     if (!note_site(p, &parsed->document))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (bytes <= budget->key_bytes)
@@ -222,25 +223,18 @@ static enum nd_status note_loaded(struct pairing *p, uint64_t document,
                    nd_budget_text(budget->total / budget->key_bytes * bytes, text));
 }
 
-static enum nd_status pair_load(struct pairing *p, struct nd_error *err)
+/* If all are in one load, its rows are in order. */
+static enum nd_status begin_load(void *context, struct nd_error *err)
 {
-    struct nd_bounded_loads *loads = p->loads;
-    enum nd_status status = ND_OK;
+    struct pairing *p = context;
+    struct nd_run *run = p->run;
 
     p->n_sites = 0;
     nd_groups_release(&p->hosts);
-    for (uint64_t from = 0; status == ND_OK && from < loads->loads.n_load; from += p->n_items) {
-        const struct nd_parsed *loaded = NULL;
-
-        status = nd_bounded_loads_items(loads, from, p->item, &loaded, &p->n_items, err);
-        for (size_t i = 0; status == ND_OK && i < p->n_items; i++)
-            status = note_loaded(p, from + i, &loaded[i], err);
-        if (status == ND_OK)
-            status = nd_dedup_push_pairs(p->run->dedup, p->item, p->n_items, found, p, err);
-        if (status == ND_OK)
-            status = nd_bounded_loads_check(loads, from + p->n_items, err);
-    }
-    return status;
+    if (p->sorted || !nd_loads_has_more(&p->loads->staged.loads))
+        return ND_OK;
+    p->sorted = nd_sorted_rows_new(run->options->tmp, run->budget.sort_bytes / 2, err);
+    return p->sorted ? ND_OK : err->status;
 }
 
 static enum nd_status write_sorted(struct pairing *p, struct nd_error *err)
@@ -254,24 +248,6 @@ static enum nd_status write_sorted(struct pairing *p, struct nd_error *err)
     return status;
 }
 
-/* If all are in one load, its rows are in order. */
-static enum nd_status pair_loads(struct pairing *p, struct nd_error *err)
-{
-    struct nd_run *run = p->run;
-    enum nd_status status = nd_bounded_loads_next(p->loads, err);
-
-    if (status == ND_OK && nd_loads_has_more(&p->loads->loads)) {
-        p->sorted = nd_sorted_rows_new(run->options->tmp, run->budget.sort_bytes / 2, err);
-        status = p->sorted ? ND_OK : err->status;
-    }
-    while (status == ND_OK && p->loads->loads.n_load) {
-        status = pair_load(p, err);
-        if (status == ND_OK)
-            status = nd_bounded_loads_next(p->loads, err);
-    }
-    return status == ND_OK && p->sorted ? write_sorted(p, err) : status;
-}
-
 static enum nd_status pair_bounded(struct pairing *p, struct nd_error *err)
 {
     struct nd_run *run = p->run;
@@ -279,20 +255,25 @@ static enum nd_status pair_bounded(struct pairing *p, struct nd_error *err)
 
     if (status == ND_OK)
         status = nd_bounded_loads_open(p->loads, err);
-    if (status == ND_OK && !ND_RESERVE(p->item, &p->capacity, ND_BOUNDED_BATCH))
-        status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK && !(p->out = nd_outputs_open_one(&run->outputs, err)))
         status = ND_EIO;
     if (status == ND_OK)
         status = nd_bounded_loads_collect(p->loads, err);
-    return status == ND_OK ? pair_loads(p, err) : status;
+    if (status == ND_OK)
+        status = nd_bounded_loads_decide(p->loads, err);
+    return status == ND_OK && p->sorted ? write_sorted(p, err) : status;
 }
 
 static enum nd_status pair_in_loads(struct pairing *p, struct nd_error *err)
 {
     static const struct nd_keep input_order = {.by = ND_KEEP_FIRST};
     struct nd_bounded_records records = {.keep = &input_order};
-    struct nd_bounded_loads loads = {.records = &records, .cluster = ND_CLUSTER_PAIRS};
+    struct nd_bounded_loads loads = {.records = &records,
+                                     .cluster = ND_CLUSTER_PAIRS,
+                                     .found = found,
+                                     .begin_load = begin_load,
+                                     .loaded = note_loaded,
+                                     .context = p};
     enum nd_status status;
 
     /* cppcheck-suppress autoVariables ; taken back before it goes */

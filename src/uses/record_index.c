@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/engine.h"
+#include "loads/staged.h"
 #include "old/against.h"
 #include "recipe/recipe.h"
 #include "run/run.h"
@@ -26,8 +26,9 @@ struct indexing {
     struct nd_output *out;
     bool json;
     struct nd_json row, earlier, later; /* scratch: a line, and two names */
-    uint64_t first;                     /* document of the items that ask at the moment */
-    struct nd_error *err;               /* error of `found`, which can return only a status */
+    struct nd_staged staged;
+    uint64_t first;       /* document of the items that ask at the moment */
+    struct nd_error *err; /* error of `found`, which can return only a status */
 };
 
 /* ---- Documents are read ---- */
@@ -70,6 +71,7 @@ static enum nd_status begin(struct indexing *x, const struct nd_run_options *opt
 
 static void end(struct indexing *x)
 {
+    nd_staged_release(&x->staged);
     nd_run_end(&x->run);
     nd_json_release(&x->row);
     nd_json_release(&x->earlier);
@@ -107,19 +109,48 @@ enum nd_status nd_run_index_add(const struct nd_run_options *options,
 
 /* ---- Looked up ---- */
 
-static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+static enum nd_status make(void *context, size_t n, const struct nd_text_source *source,
+                           struct nd_dedup **dedup, struct nd_error *err)
+{
+    struct indexing *x = context;
+    enum nd_status status = nd_run_make_dedup_for(&x->run, ND_CLUSTER_PAIRS, n, source, err);
+
+    if (status == ND_OK)
+        *dedup = x->run.dedup;
+    return status;
+}
+
+/* The run frees its engine when it ends. */
+static void retire(void *context, struct nd_dedup *dedup)
+{
+    (void)context;
+    (void)dedup;
+}
+
+static enum nd_status load(void *context, enum nd_staged_pass pass, uint64_t first,
+                           const uint32_t *record, size_t n, const struct nd_dedup_item **items,
+                           size_t *n_items, struct nd_error *err)
+{
+    struct indexing *x = context;
+
+    (void)pass, (void)record;
+    x->first = first;
+    return nd_against_load(x->run.against, first, n, items, n_items, err);
+}
+
+static enum nd_status fetch(void *context, uint32_t record, unsigned worker, struct nd_view *text,
                             struct nd_error *err)
 {
-    (void)context, (void)document, (void)worker, (void)text;
+    (void)context, (void)record, (void)worker, (void)text;
     return nd_fail(err, ND_EINVAL, "a record has no text");
 }
 
-static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+static enum nd_status fetch_shingles(void *context, uint32_t record, unsigned worker,
                                      const uint64_t **shingle, size_t *n, struct nd_error *err)
 {
     struct indexing *x = context;
 
-    return nd_against_shingles(x->run.against, document, worker, shingle, n, err);
+    return nd_against_shingles(x->run.against, record, worker, shingle, n, err);
 }
 
 static enum nd_status write_pair(void *context, const struct nd_found_pair *pair)
@@ -150,33 +181,36 @@ static enum nd_status write_pair(void *context, const struct nd_found_pair *pair
     return nd_output_write(x->out, x->row.text.data, x->row.text.len, x->err);
 }
 
-/* Records are prototypes; the documents that ask about them come behind. */
+/* Records stand before the documents that ask about them. */
 static enum nd_status answer(struct indexing *x, struct nd_error *err)
 {
-    struct nd_against *against = x->run.against;
-    const uint64_t n_old = nd_against_count(against), n = n_old + x->n;
-    enum nd_status status = ND_OK;
-    const struct nd_dedup_item *item;
+    static const struct nd_staged_owner owner = {.make = make,
+                                                 .retire = retire,
+                                                 .load = load,
+                                                 .fetch = fetch,
+                                                 .fetch_shingles = fetch_shingles,
+                                                 .found = write_pair};
+    enum nd_status status;
 
-    nd_against_set_order(against, x->record, x->n);
-    for (size_t some; status == ND_OK && x->first < n; x->first += some) {
-        status = nd_against_load(against, x->first, &item, &some, err);
-        if (status != ND_OK)
-            break;
-        if (x->first < n_old && some > n_old - x->first)
-            some = (size_t)(n_old - x->first);
-        status = x->first < n_old ? nd_dedup_push_prototypes(x->run.dedup, item, some, err)
-                                  : nd_dedup_query(x->run.dedup, item, some, write_pair, x, err);
-    }
+    nd_against_set_order(x->run.against, x->record, x->n);
+    x->staged = (struct nd_staged){.owner = &owner,
+                                   .context = x,
+                                   .recipe = x->run.recipe,
+                                   .cluster = ND_CLUSTER_PAIRS,
+                                   .n_records = x->n_records,
+                                   .is_ordered = true,
+                                   .order = x->record,
+                                   .n_order = x->n,
+                                   .n_old = nd_against_count(x->run.against),
+                                   .only_old = true};
+    status = nd_staged_open(&x->staged, err);
+    if (status == ND_OK)
+        status = nd_staged_run(&x->staged, err);
     return status == ND_OK ? nd_output_flush(x->out, err) : status;
 }
 
 static enum nd_status look_up(struct indexing *x, struct nd_error *err)
 {
-    const struct nd_text_source source = {.context = x,
-                                          .fetch = fetch,
-                                          .keep = nd_run_keep_nothing,
-                                          .fetch_shingles = fetch_shingles};
     enum nd_status status = ND_OK;
 
     x->out = nd_outputs_open_one(&x->run.outputs, err);
@@ -185,8 +219,6 @@ static enum nd_status look_up(struct indexing *x, struct nd_error *err)
     status = nd_run_each_batch(&x->run, take_batch, x, err);
     if (status == ND_OK)
         status = nd_against_search(x->run.against, x->run.reading, err);
-    if (status == ND_OK)
-        status = nd_run_make_dedup(&x->run, ND_CLUSTER_PAIRS, &source, err);
     return status == ND_OK ? answer(x, err) : status;
 }
 

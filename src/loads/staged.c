@@ -1,0 +1,453 @@
+/* staged.c - decide about documents that have all been read: linked, loaded, pushed in keep order */
+#include "loads/staged.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "engine/engine.h"
+
+/* The most records that are linked or offered at a time, or asked for by their numbers. */
+enum { BATCH = 4096 };
+
+static enum nd_status out_of_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+static enum nd_status tell(const struct nd_staged *s, enum nd_staged_pass pass, uint64_t done,
+                           uint64_t total, struct nd_error *err)
+{
+    return s->owner->tell ? s->owner->tell(s->context, pass, done, total, err) : ND_OK;
+}
+
+/* ---- Engines ---- */
+
+static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+                            struct nd_error *err)
+{
+    const struct nd_staged *s = context;
+
+    return s->owner->fetch(s->context, nd_staged_record(s, document), worker, text, err);
+}
+
+static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+                                     const uint64_t **shingle, size_t *n, struct nd_error *err)
+{
+    const struct nd_staged *s = context;
+
+    return s->owner->fetch_shingles(s->context, nd_staged_record(s, document), worker, shingle, n,
+                                    err);
+}
+
+static enum nd_status keep_nothing(void *context, uint64_t document, size_t item,
+                                   struct nd_error *err)
+{
+    (void)context;
+    (void)document;
+    (void)item;
+    (void)err;
+    return ND_OK;
+}
+
+static enum nd_status make_engine(struct nd_staged *s, size_t n, struct nd_error *err)
+{
+    const struct nd_text_source source = {.context = s,
+                                          .fetch = fetch,
+                                          .keep = keep_nothing,
+                                          .fetch_shingles =
+                                              s->owner->fetch_shingles ? fetch_shingles : NULL};
+
+    return s->owner->make(s->context, n, &source, &s->dedup, err);
+}
+
+static void retire_engine(struct nd_staged *s)
+{
+    if (s->dedup)
+        s->owner->retire(s->context, s->dedup);
+    s->dedup = NULL;
+}
+
+enum nd_status nd_staged_open(struct nd_staged *s, struct nd_error *err)
+{
+    return make_engine(s, 0, err);
+}
+
+void nd_staged_release(struct nd_staged *s)
+{
+    retire_engine(s);
+    nd_spool_free(s->flags);
+    nd_loads_release(&s->loads);
+    free(s->decision);
+    free(s->via);
+}
+
+uint64_t nd_staged_spilled(const struct nd_staged *s)
+{
+    return s->linking_spilled + (s->flags ? nd_spool_bytes(s->flags) : 0) +
+           nd_loads_spilled(&s->loads);
+}
+
+/* ---- Links ---- */
+
+/* The first of n records from this one on. */
+static enum nd_status link_some(struct nd_staged *s, struct nd_linking *linking,
+                                const uint32_t *record, size_t n, size_t *linked,
+                                struct nd_error *err)
+{
+    unsigned char flags[BATCH];
+    const struct nd_dedup_item *items = NULL;
+    enum nd_status status =
+        s->owner->load(s->context, ND_STAGED_LINK, record[0], record, n, &items, linked, err);
+
+    if (status == ND_OK)
+        status = nd_linking_add(linking, items, *linked, flags, err);
+    return status == ND_OK ? nd_spool_append(s->flags, flags, *linked, NULL, err) : status;
+}
+
+static enum nd_status link_all(struct nd_staged *s, struct nd_linking *linking,
+                               struct nd_error *err)
+{
+    uint32_t record[BATCH];
+    enum nd_status status = ND_OK;
+
+    for (uint64_t from = 0; status == ND_OK && from < s->n_records; from += BATCH) {
+        size_t n = s->n_records - from < BATCH ? (size_t)(s->n_records - from) : BATCH;
+
+        for (size_t i = 0; i < n; i++)
+            record[i] = (uint32_t)(from + i);
+        for (size_t at = 0, linked = 0; status == ND_OK && at < n; at += linked) {
+            status = tell(s, ND_STAGED_LINK, from + at, s->n_records, err);
+            if (status == ND_OK)
+                status = link_some(s, linking, record + at, n - at, &linked, err);
+        }
+    }
+    return status == ND_OK ? nd_linking_join(linking, err) : status;
+}
+
+/* ---- Offers ---- */
+
+/* Offer n records.  linking NULL: all are of one component; flags: of each record. */
+static enum nd_status offer_some(struct nd_staged *s, struct nd_linking *linking, uint32_t from,
+                                 size_t n, const char *flags, struct nd_error *err)
+{
+    struct nd_offer offer[BATCH];
+    bool is_document[BATCH];
+    enum nd_status status = s->owner->offer(s->context, from, n, offer, is_document, err);
+
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        uint32_t record = from + (uint32_t)i;
+
+        if (!is_document[i])
+            continue;
+        if (linking && nd_linking_is_alone(linking, record))
+            nd_loads_count_alone(&s->loads, s->alone, (unsigned char)flags[i]);
+        else
+            status = nd_loads_offer(&s->loads, linking ? nd_linking_component(linking, record) : 0,
+                                    &offer[i], err);
+    }
+    return status;
+}
+
+static enum nd_status offer_all(struct nd_staged *s, struct nd_linking *linking,
+                                struct nd_error *err)
+{
+    struct nd_buffer flags = {0};
+    enum nd_status status = ND_OK;
+
+    for (uint64_t from = 0; status == ND_OK && from < s->n_records; from += BATCH) {
+        size_t n = s->n_records - from < BATCH ? (size_t)(s->n_records - from) : BATCH;
+
+        if (linking)
+            status = nd_spool_read(s->flags, from, n, &flags, err);
+        if (status == ND_OK)
+            status = offer_some(s, linking, (uint32_t)from, n, flags.data, err);
+    }
+    nd_buffer_release(&flags);
+    return status;
+}
+
+static enum nd_status offer_linked(struct nd_staged *s, struct nd_pool *pool, struct nd_error *err)
+{
+    const struct nd_linking_options options = {.recipe = s->recipe,
+                                               .pool = pool,
+                                               .tmp = s->tmp,
+                                               .sort_bytes = s->budget->link_sort_bytes,
+                                               .filter_bytes = s->budget->link_filter_bytes,
+                                               .rows_bytes = s->budget->link_rows_bytes,
+                                               .records = s->n_records};
+    struct nd_linking *linking = nd_linking_new(&options, err);
+    enum nd_status status;
+
+    if (!linking)
+        return err->status;
+    s->is_linked = true;
+    status = link_all(s, linking, err);
+    if (status == ND_OK)
+        status = offer_all(s, linking, err);
+    s->linking_spilled += nd_linking_spilled(linking);
+    nd_linking_free(linking);
+    return status;
+}
+
+/* Offer every document that is not alone, by its component.  The engine that has only said that the
+ * parameters are fine gives its memory to the links. */
+static enum nd_status link_and_offer(struct nd_staged *s, struct nd_error *err)
+{
+    struct nd_pool *own = NULL;
+    enum nd_status status;
+
+    retire_engine(s);
+    if (!s->pool && !(own = nd_pool_new(s->threads, err)))
+        return err->status;
+    status = offer_linked(s, own ? own : s->pool, err);
+    nd_pool_free(own);
+    return status;
+}
+
+static enum nd_status offer_documents(struct nd_staged *s, struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (nd_loads_have_room(&s->loads, s->n_documents))
+        return offer_all(s, NULL, err);
+    status = link_and_offer(s, err);
+    if (status != ND_EUNSUPPORTED)
+        return status;
+    /* Their candidates are found in other ways: one engine has them all, if they are few enough. */
+    *err = (struct nd_error){0};
+    return offer_all(s, NULL, err);
+}
+
+static enum nd_status divide(struct nd_staged *s, struct nd_error *err)
+{
+    enum nd_status status;
+
+    s->loads = (struct nd_loads){.recipe = s->recipe,
+                                 .keep = s->keep,
+                                 .rough = s->rough,
+                                 .budget = s->budget,
+                                 .tmp = s->tmp,
+                                 .cluster = s->cluster,
+                                 .threads = s->pool ? nd_pool_threads(s->pool) : s->threads,
+                                 .index_bytes = s->index_bytes};
+    status = nd_loads_open(&s->loads, s->n_documents, err);
+    if (status != ND_OK)
+        return status;
+    s->flags = nd_spool_new(s->tmp, err);
+    return s->flags ? offer_documents(s, err) : ND_EIO;
+}
+
+/* ---- Decisions ---- */
+
+static bool reserve(struct nd_staged *s, size_t n)
+{
+    return ND_RESERVE(s->decision, &s->decisions, n) &&
+           (s->cluster != ND_CLUSTER_COMPONENTS || ND_RESERVE(s->via, &s->vias, n));
+}
+
+/* How many documents of a load are pushed, with the old ones. */
+static uint64_t n_pushed(const struct nd_staged *s)
+{
+    return s->n_old + s->n_load;
+}
+
+/* Report a removed document. */
+static enum nd_status note_removed(struct nd_staged *s, uint64_t document,
+                                   const struct nd_decision *decision,
+                                   const struct nd_component_via *via, struct nd_error *err)
+{
+    const struct nd_staged_removed removed = {
+        .record = nd_staged_record(s, document),
+        .kept = nd_staged_record(s, decision->kept),
+        .via = nd_staged_record(s, via ? via->document : decision->kept),
+        .decision = decision,
+        .component = via};
+
+    return s->owner->removed(s->context, &removed, err);
+}
+
+/* Report what became of n documents, whose decisions are at hand. */
+static enum nd_status note_decided(struct nd_staged *s, uint64_t from, size_t n, bool has_via,
+                                   struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        const struct nd_decision *decision = &s->decision[i];
+
+        if (from + i < s->n_old)
+            status = s->owner->old_decided
+                         ? s->owner->old_decided(s->context, from + i, decision, err)
+                         : ND_OK;
+        else if (decision->kept != from + i)
+            status = note_removed(s, from + i, decision, has_via ? &s->via[i] : NULL, err);
+    }
+    return status;
+}
+
+/* Stars and complete link say at once what becomes of a document. */
+static enum nd_status push_for_decisions(struct nd_staged *s, uint64_t from,
+                                         const struct nd_dedup_item *items, size_t n,
+                                         struct nd_error *err)
+{
+    enum nd_status status =
+        reserve(s, n) ? nd_dedup_push(s->dedup, items, n, s->decision, err) : out_of_memory(err);
+
+    return status == ND_OK ? note_decided(s, from, n, false, err) : status;
+}
+
+/* Compare documents with old ones alone, which are not compared with anything. */
+static enum nd_status push_one_way(struct nd_staged *s, uint64_t from, const uint32_t *record,
+                                   const struct nd_dedup_item *items, size_t n,
+                                   struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (from < s->n_old)
+        return nd_dedup_push_prototypes(s->dedup, items, n, err);
+    if (!s->owner->judged)
+        return nd_dedup_query(s->dedup, items, n, s->owner->found, s->context, err);
+    status = reserve(s, n) ? nd_dedup_judge(s->dedup, items, n, s->decision, &s->judged,
+                                            s->owner->found, s->context, err)
+                           : out_of_memory(err);
+    return status == ND_OK ? s->owner->judged(s->context, record, s->decision, n, err) : status;
+}
+
+static enum nd_status push(struct nd_staged *s, uint64_t from, const uint32_t *record,
+                           const struct nd_dedup_item *items, size_t n, struct nd_error *err)
+{
+    if (s->only_old)
+        return push_one_way(s, from, record, items, n, err);
+    if (s->cluster == ND_CLUSTER_PAIRS)
+        return nd_dedup_push_pairs(s->dedup, items, n, s->owner->found, s->context, err);
+    if (s->cluster == ND_CLUSTER_COMPONENTS)
+        return nd_dedup_push_components(s->dedup, items, n, err);
+    return push_for_decisions(s, from, items, n, err);
+}
+
+/* Whether the engine has outgrown its share, once it has been given so many. */
+static enum nd_status check(const struct nd_staged *s, uint64_t pushed, struct nd_error *err)
+{
+    struct nd_dedup_stats stats;
+
+    if (s->is_ordered)
+        return ND_OK;
+    nd_dedup_get_stats(s->dedup, &stats);
+    return nd_loads_check(&s->loads, &stats, pushed, err);
+}
+
+/* Load documents from this one on, and push as many as make a batch; at first *n is how many there
+ * are. */
+static enum nd_status push_batch(struct nd_staged *s, uint64_t from, const uint32_t *record,
+                                 size_t *n, struct nd_error *err)
+{
+    const uint64_t total = s->is_ordered ? s->n_old + s->n_order : s->n_documents,
+                   before = s->loads.n_before + from;
+    const struct nd_dedup_item *items = NULL;
+    enum nd_status status = tell(s, ND_STAGED_DECIDE, before, total, err);
+
+    if (status == ND_OK)
+        status = s->owner->load(s->context, ND_STAGED_DECIDE, from, record, *n, &items, n, err);
+    if (status == ND_OK)
+        status = push(s, from, record, items, *n, err);
+    if (status == ND_OK && s->owner->pushed)
+        status = s->owner->pushed(s->context, before, *n, err);
+    return status == ND_OK ? check(s, from + *n, err) : status;
+}
+
+static enum nd_status push_old(struct nd_staged *s, struct nd_error *err)
+{
+    uint32_t record[BATCH];
+    enum nd_status status = ND_OK;
+    size_t n;
+
+    for (uint64_t from = 0; status == ND_OK && from < s->n_old; from += n) {
+        n = s->n_old - from < BATCH ? (size_t)(s->n_old - from) : BATCH;
+        for (size_t i = 0; i < n; i++)
+            record[i] = nd_staged_record(s, from + i);
+        status = push_batch(s, from, record, &n, err);
+    }
+    return status == ND_OK && s->owner->old_pushed ? s->owner->old_pushed(s->context, err) : status;
+}
+
+static enum nd_status push_load(struct nd_staged *s, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t n;
+
+    for (uint64_t at = 0; status == ND_OK && at < s->n_load; at += n) {
+        n = (size_t)(s->n_load - at);
+        status = push_batch(s, s->n_old + at, s->load + at, &n, err);
+    }
+    return status;
+}
+
+/* Ask what components have come to. */
+static enum nd_status ask_components(struct nd_staged *s, struct nd_error *err)
+{
+    enum nd_status status = reserve(s, BATCH) ? ND_OK : out_of_memory(err);
+    size_t n;
+
+    for (uint64_t from = s->n_old; status == ND_OK && from < n_pushed(s); from += n) {
+        n = n_pushed(s) - from < BATCH ? (size_t)(n_pushed(s) - from) : BATCH;
+        status = nd_dedup_components(s->dedup, from, n, s->decision, s->via, err);
+        if (status == ND_OK)
+            status = note_decided(s, from, n, true, err);
+    }
+    return status;
+}
+
+static enum nd_status decide_load(struct nd_staged *s, struct nd_error *err)
+{
+    enum nd_status status = s->owner->begin_load ? s->owner->begin_load(s->context, err) : ND_OK;
+
+    s->n_loads++;
+    if (status == ND_OK)
+        status = push_load(s, err);
+    return status == ND_OK && s->cluster == ND_CLUSTER_COMPONENTS ? ask_components(s, err) : status;
+}
+
+/* Gather the next load, and have an engine for it. */
+static enum nd_status next_load(struct nd_staged *s, struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (s->n_load)
+        retire_engine(s);
+    status = nd_loads_next(&s->loads, err);
+    s->n_load = s->loads.n_load;
+    s->load = s->loads.number.data;
+    if (status != ND_OK)
+        return status;
+    if (!s->n_load || nd_loads_room(&s->loads))
+        retire_engine(s);
+    return s->n_load && !s->dedup ? make_engine(s, nd_loads_room(&s->loads), err) : ND_OK;
+}
+
+static enum nd_status decide_divided(struct nd_staged *s, struct nd_error *err)
+{
+    enum nd_status status = divide(s, err);
+
+    if (status == ND_OK)
+        status = next_load(s, err);
+    while (status == ND_OK && s->n_load) {
+        status = decide_load(s, err);
+        if (status == ND_OK)
+            status = next_load(s, err);
+    }
+    return status;
+}
+
+static enum nd_status decide_in_order(struct nd_staged *s, struct nd_error *err)
+{
+    enum nd_status status = push_old(s, err);
+
+    s->load = s->order;
+    s->n_load = s->n_order;
+    return status == ND_OK ? decide_load(s, err) : status;
+}
+
+enum nd_status nd_staged_run(struct nd_staged *s, struct nd_error *err)
+{
+    return s->is_ordered ? decide_in_order(s, err) : decide_divided(s, err);
+}
