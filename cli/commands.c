@@ -243,6 +243,39 @@ static int cmd_filter(struct settings *s)
                       params->output == ND_FILTER_OTHERS ? summary.kept : summary.removed);
 }
 
+/* ---- apply, whose first path is what was decided ----------------------------------------------- */
+
+static int cmd_apply(struct settings *s)
+{
+    struct report report = {.settings = s};
+    struct nd_run_events events = report_events(&report);
+    struct words documents = {s->paths.at + 1, s->paths.count ? s->paths.count - 1 : 0};
+    struct nd_apply_params *params = &s->use.apply;
+    struct nd_run_summary summary;
+    struct nd_error err;
+    enum nd_status status;
+
+    if (!s->paths.count) {
+        say("apply needs what was decided, a manifest or a file of clusters; see neardup help "
+            "apply");
+        return 2;
+    }
+    params->decisions = s->paths.at[0];
+    if (documents.count) {
+        if (!run_reads(s->run, documents.at, documents.count))
+            return 2;
+    } else {
+        s->paths.count = 0;
+        if (!use_standard_input(s))
+            return 2;
+    }
+    status = nd_run_apply(s->run, params, &events, &summary, &err);
+    report_end(&report);
+    if (status == ND_OK && !s->quiet)
+        print_summary(&summary);
+    return report_run(s, status, &err, &summary, true);
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 const struct command command_table[] = {
@@ -254,6 +287,12 @@ const struct command command_table[] = {
      "  find . -name '*.txt' -print0 | neardup dedup --files-from - -0 | xargs -0 ls\n"
      "  neardup dedup shards/*.jsonl.gz --output-dir clean/ --within lang\n",
      .summarised = run_dedup},
+    {"apply", FOR_APPLY, "[OPTION…] MANIFEST|CLUSTERS [FILE|DIR|-]…",
+     "Write the survivors of documents by what dedup decided, here or elsewhere.",
+     "  neardup apply removed.jsonl corpus.jsonl.zst -o unique.jsonl.zst\n"
+     "  neardup apply removed.jsonl shards/*.jsonl.gz --output-dir clean/\n"
+     "  neardup apply --partial removed.jsonl shards/07.jsonl.gz -o clean-07.jsonl.gz\n",
+     .run = cmd_apply},
     {"plan", FOR_PLAN, "[OPTION…] FILE|DIR…",
      "Predict what dedup with these options would take and find, from a sample of the documents.",
      "  neardup plan corpus.jsonl.zst\n"

@@ -158,7 +158,7 @@ static size_t words_before(const struct settings *s, const struct command *comma
         return s->hamming.merge ? 0 : 1;
     if (command->bit == FOR_INDEX)
         return strcmp(first, "add") == 0 ? 2 : 1;
-    if (command->bit == FOR_CLIENT)
+    if (command->bit & (FOR_CLIENT | FOR_APPLY))
         return 1;
     if (command->bit == FOR_DF)
         return strcmp(first, "calibrate") == 0 ? 2 : 1;
@@ -171,7 +171,7 @@ enum nd_status file_lists_read(struct settings *s, const struct command *command
     enum nd_status status;
 
     if (!s->file_lists.count) {
-        if (s->null_lists && command->bit != FOR_DEDUP)
+        if (s->null_lists && !(command->bit & (FOR_DEDUP | FOR_APPLY)))
             return nd_fail(err, ND_EINVAL, "--null requires --files-from");
         return ND_OK;
     }

@@ -390,11 +390,13 @@ static void print_counts(const struct nd_run_summary *s)
                : s->annotates ? "duplicates"
                               : "removed",
                s->removed, s->documents);
+    }
+    if (s->documents && !s->lists_pairs && !s->applies) {
         row_of("  equal bytes", s->identical_bytes, s->documents);
         row_of("  equal words", s->identical_tokens, s->documents);
         row_of("  near", s->near, s->documents);
     }
-    if (s->documents && !s->lists_pairs && !s->filters)
+    if (s->documents && !s->lists_pairs && !s->filters && !s->applies)
         row("clusters", s->clusters);
     if (s->filters)
         row("prototypes", s->prototypes);
@@ -521,6 +523,10 @@ static void print_work(const struct nd_run_summary *s)
 
     fputs("Work\n", stderr);
     print_rate(s);
+    if (s->applies) {
+        fprintf(stderr, "  peak memory %s\n", bytes_text((double)s->peak_bytes, peak));
+        return;
+    }
     fprintf(stderr, "  %llu candidate%s", (unsigned long long)s->candidates,
             s->candidates == 1 ? "" : "s");
     if (s->is_verified)
@@ -538,7 +544,7 @@ static void print_work(const struct nd_run_summary *s)
 /* Warn of results that rest on sketches alone, except equal documents. */
 static void print_unverified(const struct nd_run_summary *s)
 {
-    if (s->is_verified)
+    if (s->is_verified || s->applies)
         return;
     if (s->lists_pairs && s->pairs)
         fputs("NOT VERIFIED: the sketches of these pairs match; the texts were not compared\n",

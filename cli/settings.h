@@ -38,6 +38,7 @@ struct use_settings {
     struct nd_compare_params compare;
     struct words metrics, prototypes, prototypes_text;
     struct nd_filter_params filter;
+    struct nd_apply_params apply;
     struct nd_track_params track;
     struct nd_collapse_params collapse;
     struct nd_mirrors_params mirrors;
@@ -128,6 +129,7 @@ enum commands {
     FOR_SERVE = 1 << 16,
     FOR_STORE = 1 << 17,
     FOR_PLAN = 1 << 18,
+    FOR_APPLY = 1 << 19, /* reads documents, but without a recipe */
 
     /* Sets of commands. */
     FOR_SERVICE = FOR_CLIENT | FOR_SERVE | FOR_STORE, /* that the program neardup-server runs */
@@ -135,13 +137,12 @@ enum commands {
     FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
                   FOR_TEMPLATE, /* commands with any number of inputs and one output */
     FOR_USES = FOR_COMPARE | FOR_STREAMS,
-    FOR_RUNS =
-        FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS, /* that read any number of
-                                                                           inputs */
+    FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS |
+               FOR_APPLY, /* that read any number of inputs */
     FOR_PAIRWISE = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
     FOR_ALL = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_EXPLAIN | FOR_SKETCH | FOR_DF | FOR_USES |
-              FOR_INDEX,                            /* that read documents, by a recipe */
-    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT, /* that read documents */
+              FOR_INDEX, /* that read documents, by a recipe */
+    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY, /* that read documents */
     FOR_FILES =
         FOR_RUNS | FOR_PLAN | FOR_DF | FOR_HAMMING | FOR_CLIENT, /* that take any number of files */
 };

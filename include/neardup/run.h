@@ -307,6 +307,8 @@ struct nd_run_summary {
     /* nd_run_filter: prototypes; those with equal bytes count once. */
     int filters;
     uint64_t prototypes;
+    /* nd_run_apply: nothing was compared. */
+    int applies;
     /* Removed documents are written too, marked as duplicates. */
     int annotates;
     struct nd_run_replaced replaced;

@@ -168,6 +168,34 @@ ND_API enum nd_status nd_run_compare(const struct nd_run_options *options,
                                      const char *b, const struct nd_run_events *events,
                                      struct nd_comparison *out, struct nd_error *err);
 
+/* ---- What was decided elsewhere --------------------------------------------------------------
+ */
+
+/* Starts from zeroes. */
+struct nd_apply_params {
+    /* A manifest or a file of clusters, as nd_run_dedup writes them, or "-". */
+    const char *decisions;
+    /* The inputs are only some of those that were decided: a row that names no document of them is
+     * no error. */
+    unsigned char partial;
+};
+
+/*
+ * Write the survivors of the inputs by what nd_run_dedup decided, here or elsewhere: those that it
+ * wrote, byte for byte.  Nothing is compared.  A document is found by its name; where some input
+ * has a path that the manifest names, by its place and its name.  A manifest of another tool is
+ * JSON Lines with a key `removed` for each removed document: its id.  Options of reading that the
+ * caller leaves at their defaults are those of the manifest.  Of the outputs there are output,
+ * output-dir, copy-to, link-to and removed; of the summary the counts of documents, kept and
+ * removed, where applies is 1.  32 bytes for each row are held.  ND_EINPUT: the file is neither; a
+ * row names no document; documents have one name, and one of them may be kept while another is
+ * removed; in a file of clusters, a document has no line.
+ */
+ND_API enum nd_status nd_run_apply(const struct nd_run_options *options,
+                                   const struct nd_apply_params *params,
+                                   const struct nd_run_events *events,
+                                   struct nd_run_summary *summary, struct nd_error *err);
+
 /* ---- A stream against prototypes --------------------------------------------------------------
  */
 

@@ -219,6 +219,16 @@ static enum nd_status party_of(struct evidence *e, const struct where *w, uint64
     return status;
 }
 
+/* Append the line of a row to the clusters, if they are asked for, as the command does. */
+static void put_cluster(struct evidence *e, const struct where *w, const struct nd_name *name,
+                        const struct nd_name *kept, const char *fate)
+{
+    const bool is_needed = w->against || strcmp(e->recipe->keep, "none") == 0;
+
+    if (e->wants_clusters)
+        nd_row_cluster(&e->rows.clusters, name, kept, is_needed ? fate : NULL);
+}
+
 static enum nd_status put_removed(struct evidence *e, const struct where *w,
                                   const struct nd_py_removal *removal,
                                   const struct nd_party *removed, struct nd_error *err)
@@ -234,8 +244,7 @@ static enum nd_status put_removed(struct evidence *e, const struct where *w,
         return status;
     if (removal->has_via)
         via = (struct nd_row_via){neighbour.name, removal->via_resemblance, removal->via_verified};
-    if (e->wants_clusters)
-        nd_row_cluster(&e->rows.clusters, &removed->name, &kept.name);
+    put_cluster(e, w, &removed->name, &kept.name, "removed");
     if (e->wants_rows)
         nd_row_removed(&e->rows.manifest, &e->scratch[3], removed, &kept, &decision, e->recipe,
                        removal->has_via ? &via : NULL);
@@ -243,11 +252,10 @@ static enum nd_status put_removed(struct evidence *e, const struct where *w,
 }
 
 /* A row that stood for its cluster. */
-static void put_leader(struct evidence *e, const struct nd_party *party)
+static void put_leader(struct evidence *e, const struct where *w, const struct nd_party *party)
 {
     e->removed++;
-    if (e->wants_clusters)
-        nd_row_cluster(&e->rows.clusters, &party->name, &party->name);
+    put_cluster(e, w, &party->name, &party->name, "removed");
     if (e->wants_rows)
         nd_row_leader(&e->rows.manifest, &e->scratch[3], party);
 }
@@ -275,7 +283,7 @@ static enum nd_status put_row(struct evidence *e, const struct where *w, uint64_
     if (!removal || !nd_py_is_for_seen(removal))
         e->sizes.members[removal && !nd_py_is_leader(removal) ? removal->kept : row]++;
     if (removal && nd_py_is_leader(removal)) {
-        put_leader(e, &party);
+        put_leader(e, w, &party);
         return ND_OK;
     }
     if (removal) {
@@ -283,8 +291,7 @@ static enum nd_status put_row(struct evidence *e, const struct where *w, uint64_
         e->identical[removal->identical]++;
         return needs_name ? put_removed(e, w, removal, &party, err) : ND_OK;
     }
-    if (e->wants_clusters)
-        nd_row_cluster(&e->rows.clusters, &party.name, &party.name);
+    put_cluster(e, w, &party.name, &party.name, "kept");
     return ND_OK;
 }
 

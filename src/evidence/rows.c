@@ -1,6 +1,8 @@
 /* rows.c - the rows of the manifest and of the list of clusters */
 #include "evidence/rows.h"
 
+#include <string.h>
+
 void nd_rows_release(struct nd_rows *rows)
 {
     nd_json_release(&rows->manifest);
@@ -183,10 +185,15 @@ void nd_row_skipped(struct nd_json *out, struct nd_json *scratch, const struct n
     nd_json_line(out);
 }
 
-void nd_row_cluster(struct nd_json *out, const struct nd_name *name, const struct nd_name *kept)
+void nd_row_cluster(struct nd_json *out, const struct nd_name *name, const struct nd_name *kept,
+                    const char *fate)
 {
     nd_name_tsv(out, name);
     nd_json_bytes(out, "\t", 1);
     nd_name_tsv(out, kept);
+    if (fate) {
+        nd_json_bytes(out, "\t", 1);
+        nd_json_bytes(out, fate, strlen(fate));
+    }
     nd_json_bytes(out, "\n", 1);
 }

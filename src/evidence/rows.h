@@ -54,8 +54,10 @@ ND_API void nd_row_skipped(struct nd_json *out, struct nd_json *scratch, const s
  * "removed". */
 ND_API void nd_agreements_json(struct nd_json *out, const struct nd_method *method,
                                const struct nd_agreement *agreement, const char *a, const char *b);
+/* Append a line of a file of clusters. fate: "kept" or "removed", where the two names cannot say it;
+ * else NULL. */
 ND_API void nd_row_cluster(struct nd_json *out, const struct nd_name *name,
-                           const struct nd_name *kept);
+                           const struct nd_name *kept, const char *fate);
 
 /*
  * Which of the two containments decided. NONE if something else did, or, with components, if that

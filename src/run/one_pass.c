@@ -113,7 +113,7 @@ static void put_removed(const struct nd_run *run, struct worker_batch *b, size_t
         nd_row_removed(&b->rows.manifest, &b->scratch[2], &removed, &kept, decision, run->recipe,
                        NULL);
     if (run->outputs.clusters)
-        nd_row_cluster(&b->rows.clusters, &removed.name, &kept.name);
+        nd_row_cluster(&b->rows.clusters, &removed.name, &kept.name, NULL);
 }
 
 static void put_kept(const struct nd_run *run, struct worker_batch *b, size_t place)
@@ -122,7 +122,7 @@ static void put_kept(const struct nd_run *run, struct worker_batch *b, size_t pl
 
     if (run->outputs.clusters) {
         name = party_of(&b->batch->parsed[place], &b->scratch[0]).name;
-        nd_row_cluster(&b->rows.clusters, &name, &name);
+        nd_row_cluster(&b->rows.clusters, &name, &name, NULL);
     }
     b->survivor[b->n_survivors++] = (uint32_t)place;
 }

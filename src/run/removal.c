@@ -64,6 +64,18 @@ static enum nd_status name_by_number(struct nd_emitter *e, uint32_t number, stru
     return copy->failed ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
 }
 
+/* Append the line of a document to the clusters, if they are asked for. Where documents that stand
+ * for others are removed too, or others are old ones, equal names do not say that it is kept. */
+static void put_cluster(struct nd_emitter *e, const struct nd_name *name,
+                        const struct nd_name *kept, const char *fate)
+{
+    const struct nd_run *run = e->run;
+    const bool is_needed = run->keep.by == ND_KEEP_NONE || run->against;
+
+    if (run->outputs.clusters)
+        nd_row_cluster(&e->rows.clusters, name, kept, is_needed ? fate : NULL);
+}
+
 /* Add what was made of a record to the survivors. */
 static enum nd_status put_made(struct nd_emitter *e, const struct nd_parsed *loaded,
                                struct nd_error *err)
@@ -132,7 +144,6 @@ static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *r
                                   const struct nd_agreement *agreement, struct nd_error *err)
 {
     struct nd_run *run = e->run;
-    struct nd_rows *rows = &e->rows;
     struct nd_decision decision = {
         .identical = (enum nd_identical)removal->identical,
         .verified = removal->verified,
@@ -149,8 +160,8 @@ static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *r
     if (n)
         memcpy(decision.agreement, agreement, n * sizeof *decision.agreement);
     status = name_by_number(e, removal->kept, &kept, 1, err);
-    if (status == ND_OK && run->outputs.clusters)
-        nd_row_cluster(&rows->clusters, &removed->name, &kept.name);
+    if (status == ND_OK)
+        put_cluster(e, &removed->name, &kept.name, "removed");
     if (status != ND_OK || (!run->outputs.rows && !run->outputs.annotates))
         return status;
     if (has_via) {
@@ -178,8 +189,7 @@ static enum nd_status put_kept(struct nd_emitter *e, const struct nd_party *part
 {
     struct nd_run *run = e->run;
 
-    if (run->outputs.clusters)
-        nd_row_cluster(&e->rows.clusters, &party->name, &party->name);
+    put_cluster(e, &party->name, &party->name, "kept");
     if (run->outputs.survivors && run->outputs.copies_field)
         return put_counted(e, loaded, members, err);
     if (run->outputs.annotates) {
@@ -195,10 +205,9 @@ static enum nd_status put_kept(struct nd_emitter *e, const struct nd_party *part
 
 static void put_leader(struct nd_emitter *e, const struct nd_party *party)
 {
-    struct nd_run *run = e->run;
+    const struct nd_run *run = e->run;
 
-    if (run->outputs.clusters)
-        nd_row_cluster(&e->rows.clusters, &party->name, &party->name);
+    put_cluster(e, &party->name, &party->name, "removed");
     if (run->outputs.rows)
         nd_row_leader(&e->rows.manifest, &e->place, party);
 }

@@ -1,16 +1,18 @@
-/* read_manifest.c - a manifest read again: how its run read documents, and its lowest rows */
+/* read_manifest.c - a manifest or file of clusters read again */
 
 /*
  * A manifest is JSON Lines: a header that says how the run read its documents, then one row for
  * each removed document. Only the rows of lowest resemblance are kept, in a list that is sorted and
  * cut whenever it has grown to several times the requested number. So memory does not depend on the
- * length of the manifest.
+ * length of the manifest. nd_manifest_each hands all lines on instead, and takes a file of clusters
+ * as well: TSV, with a line for each document.
  */
 #include "uses/read_manifest.h"
 
 #include "input/formats/json_walk.h"
 #include "run/run.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,8 @@ enum {
     EXCLUDES,
     CHARSET,
     DF_AUTO,
+    AGAINST,
+    SKIPPED,
     N_FIELDS
 };
 static const char *const field_names[N_FIELDS] = {"removed_at",
@@ -57,7 +61,9 @@ static const char *const field_names[N_FIELDS] = {"removed_at",
                                                   "options.globs",
                                                   "options.excludes",
                                                   "options.charset",
-                                                  "options.df_auto"};
+                                                  "options.df_auto",
+                                                  "against",
+                                                  "skipped"};
 
 /* Collect up to this multiple of the requested rows before dropping the others. */
 enum { SLACK = 2, ROOM_BEHIND = 64 };
@@ -245,7 +251,13 @@ static enum nd_status read_header(struct nd_manifest *m, const struct nd_documen
     enum nd_status status;
 
     m->has_header = true;
+    m->has_against = field[AGAINST].value.data != NULL;
     m->recipe = nd_recipe_default();
+    if (m->hooks) {
+        m->has_recipe =
+            nd_recipe_parse(&m->recipe, "its recipe", recipe.data, recipe.len, NULL) == ND_OK;
+        return failed ? nd_fail(err, ND_ENOMEM, "out of memory") : read_options(m, field, err);
+    }
     status = failed ? nd_fail(&reason, ND_ENOMEM, "out of memory")
                     : nd_recipe_parse(&m->recipe, "its recipe", recipe.data, recipe.len, &reason);
     if (status == ND_OK && df)
@@ -324,18 +336,125 @@ static enum nd_status read_row(struct nd_manifest *m, const struct nd_document *
     return ND_OK;
 }
 
-static enum nd_status read_line(struct nd_manifest *m, const struct nd_document *line,
-                                struct nd_error *err)
+/* Hand a row on. A header may be missing. */
+static enum nd_status hand_row(struct nd_manifest *m, const struct nd_document *line,
+                               uint64_t number, struct nd_error *err)
 {
+    const struct nd_field *field = line->fields;
+
+    if (line->id_kind != ND_ID_NONE) {
+        m->n_removed++;
+        return m->hooks->row(m->hooks->context, line, field[REMOVED_AT].value, field[KEPT].value,
+                             number, err);
+    }
+    if (field[SKIPPED].value.data)
+        return ND_OK;
+    return nd_fail(err, ND_EINPUT,
+                   "%s:%" PRIu64
+                   ": not a row of a manifest: it has neither 'removed' nor 'skipped'",
+                   m->path, number);
+}
+
+static enum nd_status read_line(struct nd_manifest *m, const struct nd_document *line,
+                                uint64_t number, struct nd_error *err)
+{
+    const struct nd_field *field = line->fields;
+
+    if (!m->has_header && field[RECIPE].value.data && field[INPUTS].value.data)
+        return read_header(m, line, err);
+    if (m->hooks)
+        return hand_row(m, line, number, err);
     if (!m->has_header)
-        return line->fields[RECIPE].value.data && line->fields[INPUTS].value.data
-                   ? read_header(m, line, err)
-                   : nd_fail(err, ND_EINPUT, "%s: not a manifest: its first line has no recipe",
-                             m->path);
+        return nd_fail(err, ND_EINPUT, "%s: not a manifest: its first line has no recipe", m->path);
     m->n_read++;
-    return line->fields[REMOVED_AT].value.data && line->fields[KEPT_AT].value.data
-               ? read_row(m, line, err)
-               : ND_OK;
+    return field[REMOVED_AT].value.data && field[KEPT_AT].value.data ? read_row(m, line, err)
+                                                                     : ND_OK;
+}
+
+/* ---- Lines of a file of clusters ------------------------------------------------------------- */
+
+/* Cut the text before the next tab, or all of it, off *left. False: nothing is left. */
+static bool cut_field(struct nd_view *left, struct nd_view *field)
+{
+    const char *tab = left->len ? memchr(left->data, '\t', left->len) : NULL;
+
+    if (!left->data)
+        return false;
+    *field = (struct nd_view){left->data, tab ? (size_t)(tab - left->data) : left->len};
+    *left = tab ? (struct nd_view){tab + 1, left->len - field->len - 1} : (struct nd_view){NULL, 0};
+    return true;
+}
+
+enum nd_status nd_cluster_line_parse(const struct nd_record *record, const char *path,
+                                     struct nd_cluster_line *line, struct nd_error *err)
+{
+    struct nd_view left = record->bytes, fate;
+    bool has_names, has_fate;
+
+    while (left.len && (left.data[left.len - 1] == '\n' || left.data[left.len - 1] == '\r'))
+        left.len--;
+    has_names = cut_field(&left, &line->name) && cut_field(&left, &line->kept);
+    has_fate = has_names && cut_field(&left, &fate);
+    line->fate = !has_fate                  ? ND_FATE_UNSAID
+                 : is_word(fate, "kept")    ? ND_FATE_KEPT
+                 : is_word(fate, "removed") ? ND_FATE_REMOVED
+                                            : ND_FATE_UNSAID;
+    if (has_names && !left.data && has_fate == (line->fate != ND_FATE_UNSAID))
+        return ND_OK;
+    return nd_fail(err, ND_EINPUT,
+                   "%s:%" PRIu64
+                   ": not an id, a tab and an id, with or without a tab and kept or removed",
+                   path, record->line);
+}
+
+static enum nd_status hand_cluster(struct nd_manifest *m, const struct nd_record *record,
+                                   struct nd_error *err)
+{
+    struct nd_cluster_line line;
+    enum nd_status status = nd_cluster_line_parse(record, m->path, &line, err);
+
+    if (status == ND_OK)
+        return m->hooks->cluster(m->hooks->context, &line, record->line, err);
+    return record->line > 1
+               ? status
+               : nd_fail(err, ND_EINPUT,
+                         "%s: neither a manifest nor a file of clusters: its first line is neither "
+                         "a JSON object nor two ids with a tab between them",
+                         m->path);
+}
+
+/* ---- All lines ------------------------------------------------------------------------------- */
+
+/* Whether a line is a JSON object. An id may begin with a brace as well. */
+static bool is_object(struct nd_view line)
+{
+    size_t i = 0;
+
+    while (i < line.len && strchr(" \t\r\n", line.data[i]))
+        i++;
+    if (i == line.len || line.data[i++] != '{')
+        return false;
+    while (i < line.len && strchr(" \t\r\n", line.data[i]))
+        i++;
+    return i < line.len && (line.data[i] == '"' || line.data[i] == '}');
+}
+
+static enum nd_status read_record(struct nd_manifest *m, const struct nd_source *source,
+                                  const struct nd_record *record, struct nd_parser *parser,
+                                  struct nd_error *err)
+{
+    struct nd_document line;
+    struct nd_bad_record bad;
+    int parsed;
+
+    if (m->is_of_clusters)
+        return hand_cluster(m, record, err);
+    nd_parser_reset(parser);
+    parsed = nd_parser_parse(parser, source, record->bytes, &line, NULL, &bad);
+    return parsed > 0    ? read_line(m, &line, record->line, err)
+           : parsed == 0 ? nd_fail(err, ND_EINPUT, "%s:%" PRIu64 ": not a manifest: %s", m->path,
+                                   record->line, bad.reason)
+                         : nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
 static enum nd_status read_lines(struct nd_manifest *m, struct nd_input *input,
@@ -343,28 +462,23 @@ static enum nd_status read_lines(struct nd_manifest *m, struct nd_input *input,
 {
     struct nd_batch batch = {0};
     enum nd_status status = ND_OK;
+    bool is_first = true;
     int got = 1;
 
     while (status == ND_OK && (got = nd_input_read(input, 1 << 20, 1024, &batch, err)) > 0)
-        for (size_t i = 0; status == ND_OK && i < batch.count; i++) {
+        for (size_t i = 0; status == ND_OK && i < batch.count; i++, is_first = false) {
             const struct nd_record *record = &batch.records[i];
-            struct nd_document line;
-            struct nd_bad_record bad;
-            int parsed;
 
-            nd_parser_reset(parser);
-            parsed = nd_parser_parse(parser, nd_input_source(input, record->source), record->bytes,
-                                     &line, NULL, &bad);
-            status = parsed > 0    ? read_line(m, &line, err)
-                     : parsed == 0 ? nd_fail(err, ND_EINPUT, "%s:%llu: not a manifest: %s", m->path,
-                                             (unsigned long long)record->line, bad.reason)
-                                   : nd_fail(err, ND_ENOMEM, "out of memory");
+            if (is_first && m->hooks)
+                m->is_of_clusters = !is_object(record->bytes);
+            status = read_record(m, nd_input_source(input, record->source), record, parser, err);
         }
     nd_batch_release(&batch);
     if (status == ND_OK && got < 0)
         status = (enum nd_status)got;
-    if (status == ND_OK && !m->has_header)
+    if (status == ND_OK && !m->has_header && !m->hooks)
         status = nd_fail(err, ND_EINPUT, "%s: not a manifest: it is empty", m->path);
+    m->is_of_clusters |= is_first;
     return status;
 }
 
@@ -375,8 +489,7 @@ static void keep_problem(void *context, const struct nd_problem *problem)
         nd_fail(context, ND_EINPUT, "%s", problem->message);
 }
 
-enum nd_status nd_manifest_read(struct nd_manifest *m, const char *path, size_t lowest,
-                                struct nd_error *err)
+static enum nd_status read_file(struct nd_manifest *m, const char *path, struct nd_error *err)
 {
     static const char *const text[] = {"removed_at"};
     struct nd_input_options options = nd_input_options_default();
@@ -386,8 +499,8 @@ enum nd_status nd_manifest_read(struct nd_manifest *m, const char *path, size_t 
     enum nd_status status = ND_ENOMEM;
 
     m->path = path;
-    m->lowest = lowest;
     options.format = ND_FORMAT_JSONL;
+    options.id_field = "removed";
     options.text_fields = text;
     options.n_text_fields = 1;
     options.missing_text = ND_MISSING_EMPTY;
@@ -406,6 +519,23 @@ enum nd_status nd_manifest_read(struct nd_manifest *m, const char *path, size_t 
     }
     nd_parser_free(parser);
     nd_input_close(input);
+    return status;
+}
+
+enum nd_status nd_manifest_read(struct nd_manifest *m, const char *path, size_t lowest,
+                                struct nd_error *err)
+{
+    enum nd_status status;
+
+    m->lowest = lowest;
+    status = read_file(m, path, err);
     drop_rows(m);
     return status;
+}
+
+enum nd_status nd_manifest_each(struct nd_manifest *m, const char *path,
+                                const struct nd_manifest_hooks *hooks, struct nd_error *err)
+{
+    m->hooks = hooks;
+    return read_file(m, path, err);
 }

@@ -1,4 +1,4 @@
-/* read_manifest.h - a manifest read again: how its run read documents, and its lowest rows */
+/* read_manifest.h - a manifest or file of clusters read again */
 #ifndef ND_USES_READ_MANIFEST_H
 #define ND_USES_READ_MANIFEST_H
 
@@ -18,6 +18,27 @@ struct nd_manifest_row {
     char *at[2];        /* their places */
 };
 
+/* A line of a file of clusters: two names as they stand there, and what became of the first. */
+struct nd_cluster_line {
+    struct nd_view name, kept;
+    enum { ND_FATE_UNSAID, ND_FATE_KEPT, ND_FATE_REMOVED } fate;
+};
+/* Divide a line. ND_EINPUT: it is of another form. */
+enum nd_status nd_cluster_line_parse(const struct nd_record *record, const char *path,
+                                     struct nd_cluster_line *line, struct nd_error *err);
+
+/*
+ * Called with the lines of a file in place of keeping the lowest rows. A row is a document whose id
+ * is the name of the removed one; `at` is its removed_at, and `kept` the name of the kept one.
+ */
+struct nd_manifest_hooks {
+    enum nd_status (*row)(void *context, const struct nd_document *row, struct nd_view at,
+                          struct nd_view kept, uint64_t line, struct nd_error *err);
+    enum nd_status (*cluster)(void *context, const struct nd_cluster_line *parts, uint64_t line,
+                              struct nd_error *err);
+    void *context;
+};
+
 /* Starts from zeroes. */
 struct nd_manifest {
     struct nd_recipe recipe;
@@ -27,10 +48,13 @@ struct nd_manifest {
     struct nd_manifest_row *row; /* by resemblance, ascending; rows without one last, by distance */
     size_t n_rows, capacity;
     uint64_t n_removed; /* total number of rows of removed documents */
+    bool is_of_clusters;
+    bool has_recipe, has_against; /* what its header says, where lines are handed on */
     /* While it is read. */
     const char *path;
-    size_t lowest;   /* rows that are kept */
-    uint64_t n_read; /* rows so far */
+    const struct nd_manifest_hooks *hooks; /* NULL: the lowest rows are kept */
+    size_t lowest;                         /* rows that are kept */
+    uint64_t n_read;                       /* rows so far */
     bool has_header;
     struct nd_arena arena;
 };
@@ -41,6 +65,12 @@ struct nd_manifest {
  */
 enum nd_status nd_manifest_read(struct nd_manifest *m, const char *path, size_t lowest,
                                 struct nd_error *err);
+/*
+ * Read a manifest or a file of clusters, line by line. A manifest of another tool needs no header:
+ * then there are no paths, and `input` has the defaults. A recipe that cannot be read is no error.
+ */
+enum nd_status nd_manifest_each(struct nd_manifest *m, const char *path,
+                                const struct nd_manifest_hooks *hooks, struct nd_error *err);
 void nd_manifest_release(struct nd_manifest *m);
 
 #endif

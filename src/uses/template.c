@@ -6,6 +6,7 @@
  * shingle covers is shared, and the others are what is left of a document. The template is shown as
  * it reads in the document that has most of it.
  */
+#include "uses/read_manifest.h"
 #include "uses/use.h"
 
 #include <neardup/text.h>
@@ -40,18 +41,13 @@ static int by_hash(const void *left, const void *right)
 static enum nd_status read_line(struct cluster_ids *c, bool is_second, const struct nd_record *line,
                                 const char *path, struct nd_error *err)
 {
-    struct nd_view text = line->bytes;
-    const char *tab = text.len ? memchr(text.data, '\t', text.len) : NULL;
-    size_t len = tab ? (size_t)(tab - text.data) : 0;
+    struct nd_cluster_line parts;
     uint64_t id, kept;
 
-    while (text.len && (text.data[text.len - 1] == '\n' || text.data[text.len - 1] == '\r'))
-        text.len--;
-    if (!tab || memchr(tab + 1, '\t', text.len - len - 1))
-        return nd_fail(err, ND_EINPUT, "%s:%llu: not an id, a tab and an id", path,
-                       (unsigned long long)line->line);
-    id = nd_hash_bytes(text.data, len);
-    kept = nd_hash_bytes(tab + 1, text.len - len - 1);
+    if (nd_cluster_line_parse(line, path, &parts, err) != ND_OK)
+        return ND_EINPUT;
+    id = nd_hash_bytes(parts.name.data, parts.name.len);
+    kept = nd_hash_bytes(parts.kept.data, parts.kept.len);
     if (!is_second && !c->is_found && id == c->wanted) {
         c->is_found = true;
         c->kept = kept;
@@ -110,7 +106,7 @@ static bool hash_of(struct nd_view id, struct nd_json *room, uint64_t *hash)
 
 /*
  * Collect the ids of the cluster that contains the document `cluster`, which need not be the kept
- * one. The file has lines "id TAB id of the kept document" and is read twice: to find the kept
+ * one. The file has a line for each document (docs/format/outputs.md) and is read twice: to find the kept
  * document of `cluster`, then to find all documents with the same one. ND_EINPUT: the file is of
  * another form, or does not contain the id; ND_EIO, ND_ENOMEM.
  */

@@ -106,7 +106,7 @@ load common
     neardup index build fp -o x.ndx
     cp x.ndx before
     echo x.ndx >list
-    for command in "index add --files-from list" "index --files-from list" "join --files-from list" "df calibrate --files-from list" "df --files-from list"; do
+    for command in "index add --files-from list" "index --files-from list" "apply --files-from list" "join --files-from list" "df calibrate --files-from list" "df --files-from list"; do
         # shellcheck disable=SC2086
         run "$NEARDUP" $command
         [ "$status" -eq 2 ]
@@ -128,6 +128,7 @@ load common
     printf 'fc\n01\n' >fp2
     neardup df build docs.jsonl -q -o one.df
     neardup df build more.jsonl -q -o two.df
+    neardup dedup docs.jsonl more.jsonl -q -o kept --manifest all.manifest
     n=0
     while IFS='|' read -r command files; do
         # shellcheck disable=SC2086
@@ -147,6 +148,7 @@ pairs -q|docs.jsonl more.jsonl
 collapse -q|docs.jsonl more.jsonl
 mirrors -q --least-paths 1 --score 0|docs.jsonl more.jsonl
 template -q|docs.jsonl more.jsonl
+apply -q all.manifest|docs.jsonl more.jsonl
 anchors -q|site/a.html site/b.html
 track -q|docs.jsonl more.jsonl
 filter -q -p more.jsonl|docs.jsonl more.jsonl
@@ -160,8 +162,8 @@ df build -q -o made|docs.jsonl more.jsonl
 df merge -o made|one.df two.df
 df calibrate one.df -q --recipe seshasai-2009|docs.jsonl more.jsonl
 END
-    [ "$n" -eq 17 ]
+    [ "$n" -eq 18 ]
     # All that offer the option were tried, client in client.bats, plan in plan.bats; those that compare two documents do not.
     offered=$(for command in $("$NEARDUP" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do "$NEARDUP" "$command" --help | grep -q -- --files-from && echo "$command"; done | sort | tr '\n' ' ')
-    [ "$offered" = "anchors client collapse dedup df filter index join mirrors pairs plan sketch template track " ]
+    [ "$offered" = "anchors apply client collapse dedup df filter index join mirrors pairs plan sketch template track " ]
 }

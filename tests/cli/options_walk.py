@@ -88,6 +88,7 @@ BASE = {
     "dedup": "docs.jsonl -o out/o --manifest out/m --clusters out/c --summary out/s",
     "pairs": "docs.jsonl -o out/o",
     "plan": "docs.jsonl",
+    "apply": "m.jsonl docs.jsonl -o out/o",
     "explain": "--corpus docs.jsonl d0 d3",
     "compare": "--corpus docs.jsonl d0 d3",
     "collapse": "docs.jsonl -o out/o",
@@ -149,9 +150,11 @@ TRY = {
     "template cluster": "d0",
     "files-from": "list",
     "null": FLAG,
-    "dedup null": (None, "dir"),
+    "dedup null": (None, "dir"), "apply null": (None, "dir --partial"),
+    "partial": (None, "a.txt"),
     "format": "text",
     "text-field": "key",
+    "apply text-field": "none", "apply unit": ("line", "a.txt --partial"),
     "text-format": ("html", "docs.jsonl"),
     "charset": "no-charset",
     "id-field": "key",
@@ -280,6 +283,8 @@ UNSEEN += ["index build records"]
 UNSEEN += ["append"]
 # It lets an input be replaced, where the base replaces none: overwriting.bats sees to it.
 UNSEEN += ["force"]
+# Survivors are the same however their texts are read; apply.bats sees to bad records.
+UNSEEN += ["apply text-format", "apply max-bad"]
 # No result has the ids of these, or what the option is about.
 UNSEEN += ["plan id-field", "collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
            "df calibrate shingle", "df calibrate characters", "df calibrate set"]

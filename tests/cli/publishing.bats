@@ -20,7 +20,7 @@ inputs() {
     echo fp >fps
     echo two.df >dfs
     neardup index build fp -o index.ndx
-    neardup dedup d/docs.jsonl -q -o /dev/null --clusters clusters.tsv
+    neardup dedup d/docs.jsonl -q -o /dev/null --clusters clusters.tsv --manifest manifest
     neardup plan d/docs.jsonl -q -o plan.json >/dev/null
 }
 
@@ -69,6 +69,10 @@ d/docs.jsonl | mirrors d/docs.jsonl -q -o OUT
 d/docs.jsonl | mirrors d -q -o OUT
 d/docs.jsonl | template d/docs.jsonl -q -o OUT
 d/docs.jsonl | template d -q -o OUT
+d/docs.jsonl | apply clusters.tsv d/docs.jsonl -q -o OUT
+d/docs.jsonl | apply manifest d/docs.jsonl -q -o /dev/null --removed OUT
+clusters.tsv | apply clusters.tsv d -q -o OUT
+manifest | apply manifest d -q -o OUT
 clusters.tsv | template d -q --clusters clusters.tsv --cluster a -o OUT
 pages/a.html | anchors pages -q -o OUT
 pages/a.html | anchors pages/a.html pages/b.html -q -o OUT

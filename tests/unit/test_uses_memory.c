@@ -275,6 +275,22 @@ static enum nd_status filter(const struct nd_run_options *options, struct nd_err
     return nd_run_filter(options, &params, NULL, &summary, err);
 }
 
+static enum nd_status apply_clusters(const struct nd_run_options *options, struct nd_error *err)
+{
+    const struct nd_apply_params params = {.decisions = "clusters.tsv", .partial = 1};
+    struct nd_run_summary summary;
+
+    return nd_run_apply(options, &params, NULL, &summary, err);
+}
+
+static enum nd_status apply_manifest(const struct nd_run_options *options, struct nd_error *err)
+{
+    const struct nd_apply_params params = {.decisions = "rows.jsonl"};
+    struct nd_run_summary summary;
+
+    return nd_run_apply(options, &params, NULL, &summary, err);
+}
+
 static enum nd_status annotate(const struct nd_run_options *options, struct nd_error *err)
 {
     const struct nd_filter_params params = {
@@ -472,6 +488,8 @@ static void each_use_fails_cleanly(void **state)
         {"collapse records", collapse_records},
         {"filter", filter},
         {"annotate", annotate},
+        {"apply clusters", apply_clusters},
+        {"apply manifest", apply_manifest},
         {"mirrors", mirrors},
         {"plan", plan},
         {"template", template_words},
