@@ -22,8 +22,12 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "candidates/seen_rows.h"
+#include "candidates/short_texts.h"
+#include "engine/engine.h"
 #include "evidence/counts.h"
+#include "evidence/quoted.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +40,12 @@ struct old_file {
     uint64_t first;
     /* Which of the fields that it keeps is `within`, and which are those of `never`. */
     unsigned within, never[ND_SKETCH_FIELDS_MAX];
+    uint32_t group; /* in `quoted` */
+};
+
+/* A new document, by its place in a batch, matches an old document of the engine. */
+struct match {
+    uint64_t item, old;
 };
 
 struct nd_py_against {
@@ -49,7 +59,19 @@ struct nd_py_against {
     const struct nd_sketch_file *fresh;
     struct nd_sketch_row_place *place; /* of the new documents, in their file */
     size_t n_places, place_capacity;
-    uint64_t n_seen;         /* documents of the old files */
+    uint64_t n_seen;                    /* documents of the old files */
+    bool is_alone;                      /* new documents are compared with old ones alone */
+    struct nd_short_texts *short_texts; /* NULL: no old document is found as a whole */
+    struct nd_pool *pool;               /* which looks for them */
+    struct nd_short_hit *short_of; /* for each new document, the first that it contains, or NONE */
+    uint64_t *short_files; /* where is_alone, for each: the bits of the files that have one */
+    size_t short_capacity, short_files_capacity, n_words; /* words of bits for a document */
+    atomic_bool has_no_memory;
+    struct nd_dedup_stats judged; /* where is_alone: what is counted of new documents */
+    struct nd_hash_set equal;     /* where short_texts: the old documents that are kept */
+    struct nd_quoted quoted; /* where is_alone: how many documents match something of each file */
+    struct match *match;     /* where is_alone: those of a batch */
+    size_t n_matches, match_capacity;
     struct nd_seen_rows met; /* those that matter, which are pushed as 0, 1, 2 … */
     uint32_t *document_of;   /* of a row, among the new ones; NONE: it has no text */
     struct nd_dedup *dedup;
@@ -86,6 +108,13 @@ static void free_against(struct nd_py_against *a)
     free(a->place);
     nd_seen_rows_release(&a->met);
     free(a->document_of);
+    nd_short_texts_free(a->short_texts);
+    nd_pool_free(a->pool);
+    free(a->short_of);
+    free(a->short_files);
+    nd_hash_set_release(&a->equal);
+    nd_quoted_release(&a->quoted);
+    free(a->match);
     Py_XDECREF(a->held);
     free(a);
 }
@@ -166,20 +195,73 @@ static bool take_fields(struct nd_py_against *a, PyObject *fields)
     return !PyErr_Occurred();
 }
 
+/* Open what finds short old documents in new ones, where the recipe asks for that. */
+static enum nd_status open_short(struct nd_py_against *a, unsigned threads, struct nd_error *err)
+{
+    const struct nd_sketch_file **file;
+    const char *grouped = a->order.comparable.within    ? "within"
+                          : a->order.comparable.n_never ? "never"
+                                                        : NULL;
+
+    *err = (struct nd_error){0};
+    if (!nd_short_texts_count(a->recipe))
+        return ND_OK;
+    file = nd_alloc_array(a->n_old + 1, sizeof *file);
+    if (!file)
+        return out_of_memory(err);
+    for (size_t i = 0; i < a->n_old; i++)
+        file[i] = a->old[i].file;
+    a->pool = nd_pool_new(threads, err);
+    if (a->pool)
+        a->short_texts =
+            nd_short_texts_new(file, a->n_old, a->recipe, nd_pool_threads(a->pool), err);
+    free(file);
+    a->equal.bytes_max = SIZE_MAX;
+    a->n_words = a->is_alone ? a->n_old / 64 + 1 : 0;
+    if (a->short_texts && grouped)
+        return nd_fail(
+            err, ND_EINVAL,
+            "%s: short old documents are found in texts whatever their fields: it cannot "
+            "be used with against and verify = containment-of-kept",
+            grouped);
+    return err->status;
+}
+
+/* Make a group of each file. */
+static bool open_quoted(struct nd_py_against *a, PyObject *names)
+{
+    bool is_good = true;
+
+    for (size_t i = 0; is_good && i < a->n_old; i++) {
+        const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, (Py_ssize_t)i), NULL);
+        uint64_t n = nd_sketch_file_info(a->old[i].file)->documents;
+
+        is_good = name != NULL;
+        if (is_good &&
+            !nd_quoted_add(&a->quoted, (struct nd_view){name, strlen(name)}, n, &a->old[i].group)) {
+            PyErr_NoMemory();
+            is_good = false;
+        }
+    }
+    return is_good;
+}
+
 /* against_new(recipe, sketch files, keep, (keep column, prefer column, within column), preferred values,
- * never, of each file the numbers of the field `within` and of those of `never`) */
+ * never, of each file the numbers of the field `within` and of those of `never`, threads, names of the
+ * files if new documents are compared with old ones alone, or None) */
 static PyObject *against_new(PyObject *module, PyObject *args)
 {
-    PyObject *recipe_capsule, *files, *preferred, *never, *fields, *capsule = NULL;
+    PyObject *recipe_capsule, *files, *preferred, *never, *fields, *names, *capsule = NULL;
     const struct nd_recipe *recipe;
     struct nd_py_roles roles;
     struct nd_py_against *a;
     struct nd_error err;
     const char *keep;
+    unsigned threads;
 
-    if (!PyArg_ParseTuple(args, "OO!s(III)O!O!O!", &recipe_capsule, &PyTuple_Type, &files, &keep,
+    if (!PyArg_ParseTuple(args, "OO!s(III)O!O!O!IO", &recipe_capsule, &PyTuple_Type, &files, &keep,
                           &roles.keep, &roles.prefer, &roles.within, &PyTuple_Type, &preferred,
-                          &PyTuple_Type, &never, &PyTuple_Type, &fields) ||
+                          &PyTuple_Type, &never, &PyTuple_Type, &fields, &threads, &names) ||
         !(recipe = nd_py_recipe(recipe_capsule)) || !(a = calloc(1, sizeof *a)))
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     a->room = calloc(WORKERS_MAX, sizeof *a->room);
@@ -188,8 +270,13 @@ static PyObject *against_new(PyObject *module, PyObject *args)
     if (!a->room || !a->recipe || !a->held)
         PyErr_NoMemory();
     else if (nd_py_order_init(module, &a->order, keep, &roles, preferred, never) &&
-             take_files(module, a, files) && take_fields(a, fields))
-        capsule = PyCapsule_New(a, ND_PY_AGAINST, free_capsule);
+             take_files(module, a, files) && take_fields(a, fields)) {
+        a->is_alone = names != Py_None;
+        if (open_short(a, threads, &err) != ND_OK)
+            nd_py_raise(module, &err);
+        else if (!a->is_alone || open_quoted(a, names))
+            capsule = PyCapsule_New(a, ND_PY_AGAINST, free_capsule);
+    }
     if (!capsule)
         free_against(a);
     return capsule;
@@ -222,6 +309,47 @@ static void leave(struct nd_py_against *a)
 
 /* ---- Rows ---- */
 
+struct look {
+    struct nd_py_against *a;
+    const struct nd_py_frame *frame;
+    const uint32_t *document; /* of each row of the frame */
+};
+
+static void look_for_short(void *context, size_t row, unsigned worker)
+{
+    const struct look *look = context;
+    struct nd_py_against *a = look->a;
+    uint32_t document = look->document[row];
+    struct nd_short_hit *found;
+    uint64_t *files;
+
+    if (document == NONE)
+        return;
+    found = &a->short_of[document];
+    files = a->n_words ? &a->short_files[document * a->n_words] : NULL;
+    found->number = NONE;
+    if (files)
+        memset(files, 0, a->n_words * sizeof *files);
+    if (nd_short_texts_find(a->short_texts, worker, look->frame->column[0].value[row], found,
+                            files) < 0)
+        atomic_store(&a->has_no_memory, true);
+}
+
+/* Look for short old documents in the rows that were added last. */
+static enum nd_status find_short(struct nd_py_against *a, const struct nd_py_frame *f,
+                                 uint64_t first, struct nd_error *err)
+{
+    struct look look = {.a = a, .frame = f, .document = a->document_of + first};
+
+    if (!a->short_texts)
+        return ND_OK;
+    if (!ND_RESERVE(a->short_of, &a->short_capacity, a->order.n + 1) ||
+        !ND_RESERVE(a->short_files, &a->short_files_capacity, a->order.n * a->n_words + 1))
+        return out_of_memory(err);
+    nd_pool_run(a->pool, f->n_rows, look_for_short, &look);
+    return atomic_load(&a->has_no_memory) ? out_of_memory(err) : ND_OK;
+}
+
 static enum nd_status add_rows(struct nd_py_against *a, const struct nd_py_frame *f,
                                struct nd_error *err)
 {
@@ -238,7 +366,7 @@ static enum nd_status add_rows(struct nd_py_against *a, const struct nd_py_frame
     a->document_of = grown;
     for (size_t i = 0; i < f->n_rows; i++)
         grown[first + i] = f->column[0].value[i].data ? document++ : NONE;
-    return ND_OK;
+    return find_short(a, f, first, err);
 }
 
 /* against_add(against, frame): the frame's rows come after those before. */
@@ -336,6 +464,15 @@ static enum nd_status push(struct nd_py_against *a, size_t n, struct nd_error *e
                             : nd_dedup_push(a->dedup, a->item, n, a->decision, err);
 }
 
+/* So many old documents, from this one on, were decided: note which are kept. */
+static enum nd_status note_old(struct nd_py_against *a, size_t from, size_t n, struct nd_error *err)
+{
+    for (size_t i = 0; a->short_texts && i < n; i++)
+        if (a->decision[i].kept == from + i && !nd_kept_rows_add(&a->equal, a->recipe, &a->row[i]))
+            return out_of_memory(err);
+    return ND_OK;
+}
+
 static struct nd_py_value value_of(const struct nd_sketch_row *row, unsigned field)
 {
     struct nd_py_value value;
@@ -420,6 +557,7 @@ static enum nd_status find_met(struct nd_py_against *a, struct search *s, unsign
                                   .go_on = heed_signals,
                                   .context = s,
                                   .file = file,
+                                  .takes_all = a->short_texts != NULL,
                                   .n_files = a->n_old};
     enum nd_status status;
 
@@ -461,7 +599,11 @@ static enum nd_status push_old(struct nd_py_against *a, size_t from, size_t n, s
         if (status == ND_OK && !group_old(a, &a->old[old->file], &a->row[i], &a->item[i].group))
             status = out_of_memory(err);
     }
-    return status == ND_OK ? push(a, n, err) : status;
+    if (status == ND_OK && a->is_alone)
+        return nd_dedup_push_prototypes(a->dedup, a->item, n, err);
+    if (status == ND_OK)
+        status = push(a, n, err);
+    return status == ND_OK && !is_components(a) ? note_old(a, from, n, err) : status;
 }
 
 /* ---- New documents ---- */
@@ -496,7 +638,7 @@ static enum nd_status note_decisions(struct nd_py_against *a, size_t from, size_
     return ND_OK;
 }
 
-static enum nd_status push_some(struct nd_py_against *a, size_t from, size_t n,
+static enum nd_status load_some(struct nd_py_against *a, size_t from, size_t n,
                                 struct nd_error *err)
 {
     enum nd_status status = ND_OK;
@@ -506,6 +648,123 @@ static enum nd_status push_some(struct nd_py_against *a, size_t from, size_t n,
         a->item[i] = (struct nd_dedup_item){.sketched = &a->row[i],
                                             .group = a->order.group ? a->order.group[from + i] : 0};
     }
+    return status;
+}
+
+/* Note that a row was removed for an old document, by its number among all of them. */
+static enum nd_status remove_for_old(struct nd_py_against *a, uint32_t row, uint64_t old,
+                                     const struct nd_decision *decision, struct nd_error *err)
+{
+    const uint64_t name = ND_PY_SEEN | old;
+    const struct nd_py_removed removed = {
+        .row = row, .kept = name, .via = name, .decision = decision};
+
+    return nd_py_result_add(a->result, a->recipe, &removed) ? ND_OK : out_of_memory(err);
+}
+
+/* Return the short old document that a row contains; NULL: none. */
+static const struct nd_short_hit *short_hit(const struct nd_py_against *a, uint32_t row)
+{
+    const struct nd_short_hit *hit = a->short_texts ? &a->short_of[a->document_of[row]] : NULL;
+
+    return hit && hit->number != NONE ? hit : NULL;
+}
+
+/* Remove documents that contain a short old one as a whole before all others, so that nothing is
+ * removed for them; but those that equal a kept old one are its copies. */
+static enum nd_status remove_by_short(struct nd_py_against *a, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t n = 0;
+
+    for (size_t i = 0; status == ND_OK && i < a->order.n; i++) {
+        uint32_t row = a->order.row[i];
+        const struct nd_short_hit *hit = short_hit(a, row);
+        struct nd_decision decision;
+
+        if (hit)
+            status = read_fresh(a, a->document_of[row], ND_SKETCH_FILE_ROWS, &a->row_room[0],
+                                &a->row[0], err);
+        if (status == ND_OK && hit && !nd_kept_rows_equal(&a->equal, a->recipe, &a->row[0])) {
+            decision = nd_short_hit_decision(hit, hit->number);
+            status = remove_for_old(a, row, hit->number, &decision, err);
+        } else {
+            a->order.row[n++] = row;
+        }
+    }
+    a->order.n = n;
+    return status;
+}
+
+/* ---- New documents that are compared with old ones alone ---- */
+
+static enum nd_status note_match(void *context, const struct nd_found_pair *pair)
+{
+    struct nd_py_against *a = context;
+
+    if (!ND_RESERVE(a->match, &a->match_capacity, a->n_matches + 1))
+        return ND_ENOMEM;
+    a->match[a->n_matches++] = (struct match){pair->a, pair->b};
+    return ND_OK;
+}
+
+/* Count a row once for each file, whatever it matches there.  *next: the first of its matches, and then
+ * that of the next row. */
+static void count_quoted(struct nd_py_against *a, uint32_t row, size_t item, size_t *next)
+{
+    const uint64_t *files =
+        short_hit(a, row) ? &a->short_files[a->document_of[row] * a->n_words] : NULL;
+
+    for (; *next < a->n_matches && a->match[*next].item == item; ++*next) {
+        const struct nd_seen_row *old = &a->met.item[a->match[*next].old];
+
+        nd_quoted_count(&a->quoted, a->old[old->file].group, row);
+    }
+    for (size_t i = 0; files && i < a->n_old; i++)
+        if (files[i / 64] >> i % 64 & 1)
+            nd_quoted_count(&a->quoted, a->old[i].group, row);
+}
+
+/* An equal old document comes first, then a short one that is contained as a whole, then others. */
+static enum nd_status note_judged(struct nd_py_against *a, size_t at, struct nd_decision *decision,
+                                  struct nd_error *err)
+{
+    uint32_t row = a->order.row[at];
+    const struct nd_short_hit *hit =
+        decision->kept == UINT64_MAX || decision->identical == ND_IDENTICAL_NO ? short_hit(a, row)
+                                                                               : NULL;
+
+    if (hit) {
+        *decision = nd_short_hit_decision(hit, hit->number);
+        return remove_for_old(a, row, hit->number, decision, err);
+    }
+    if (decision->kept == UINT64_MAX)
+        return ND_OK;
+    return remove_for_old(a, row, named(a, decision->kept) ^ ND_PY_SEEN, decision, err);
+}
+
+static enum nd_status judge_some(struct nd_py_against *a, size_t from, size_t n,
+                                 struct nd_error *err)
+{
+    enum nd_status status = load_some(a, from, n, err);
+
+    a->n_matches = 0;
+    if (status == ND_OK)
+        status = nd_dedup_judge(a->dedup, a->item, n, a->decision, &a->judged, note_match, a, err);
+    for (size_t i = 0, next = 0; status == ND_OK && i < n; i++) {
+        count_quoted(a, a->order.row[from + i], i, &next);
+        status = note_judged(a, from + i, &a->decision[i], err);
+    }
+    return status;
+}
+
+/* ---- New documents, after the old ones ---- */
+
+static enum nd_status push_some(struct nd_py_against *a, size_t from, size_t n,
+                                struct nd_error *err)
+{
+    enum nd_status status = load_some(a, from, n, err);
+
     if (status == ND_OK)
         status = push(a, n, err);
     return status == ND_OK && !is_components(a) ? note_decisions(a, from, n, false, err) : status;
@@ -550,6 +809,7 @@ static bool make_engine(PyObject *module, struct nd_py_against *a, unsigned thre
 
     options.threads = threads;
     options.takes_sketches = 1;
+    options.makes_pairs = a->is_alone;
     options.source = &source;
     a->dedup = nd_dedup_new(a->recipe, &options, &err);
     a->result = a->dedup ? nd_py_result_new(a->order.n_rows, 0, a->recipe) : NULL;
@@ -561,36 +821,54 @@ static bool make_engine(PyObject *module, struct nd_py_against *a, unsigned thre
 }
 
 /* What is counted of the new documents alone. */
-static void count(struct nd_py_against *a, const struct nd_dedup_stats *old, uint32_t n_never)
+static void count(struct nd_py_against *a, const struct nd_dedup_stats *old, uint64_t n_documents,
+                  uint32_t n_never)
 {
-    struct nd_dedup_stats *s = &a->result->stats;
+    struct nd_dedup_stats *s = &a->result->stats, pushed;
 
-    nd_dedup_get_stats(a->dedup, s);
+    nd_dedup_get_stats(a->dedup, &pushed);
+    *s = a->judged;
+    nd_dedup_stats_add(s, &pushed);
     nd_dedup_stats_leave_out(s, old);
     s->candidates -= old->candidates;
     s->checks -= old->checks;
     s->bytes -= old->bytes;
-    a->result->n_pushed = a->order.n;
+    a->result->n_pushed = n_documents;
     a->result->n_never = n_never;
+}
+
+/* Decide about the new documents; the old ones were pushed. */
+static bool decide_new(PyObject *module, struct nd_py_against *a, PyObject *progress)
+{
+    struct nd_error err;
+
+    if (a->is_alone)
+        return for_each(module, a, a->order.n, progress, judge_some);
+    if (a->short_texts && remove_by_short(a, &err) != ND_OK) {
+        nd_py_raise(module, &err);
+        return false;
+    }
+    return for_each(module, a, a->order.n, progress, push_some) &&
+           (!is_components(a) || for_each(module, a, a->order.n, Py_None, note_components));
 }
 
 static bool decide(PyObject *module, struct nd_py_against *a, unsigned threads, PyObject *progress)
 {
     uint32_t n_never = a->order.comparable.n_alone; /* of new documents: no old one was seen yet */
+    uint64_t n_documents = a->order.n;
     struct nd_dedup_stats old;
     bool is_good = make_engine(module, a, threads) && meet_old(module, a, threads) &&
                    for_each(module, a, a->met.n, Py_None, push_old);
 
     if (is_good)
         nd_dedup_get_stats(a->dedup, &old);
-    is_good = is_good && for_each(module, a, a->order.n, progress, push_some) &&
-              (!is_components(a) || for_each(module, a, a->order.n, Py_None, note_components));
+    is_good = is_good && decide_new(module, a, progress);
     if (is_good && a->order.keep.by == ND_KEEP_NONE && !nd_py_result_remove_leaders(a->result)) {
         PyErr_NoMemory();
         is_good = false;
     }
     if (is_good)
-        count(a, &old, n_never);
+        count(a, &old, n_documents, n_never);
     nd_dedup_free(a->dedup);
     a->dedup = NULL;
     return is_good;
@@ -686,6 +964,32 @@ void nd_py_against_count(const struct nd_py_against *a, struct nd_run_summary *s
 {
     summary->seen_documents = a->n_seen;
     summary->seen_met = a->met.n;
+    nd_quoted_summarise(&a->quoted, summary);
+}
+
+/* against_quoted(against): of each file the name, its documents, and how many rows match one of them. */
+static PyObject *against_quoted(PyObject *module, PyObject *capsule)
+{
+    struct nd_py_against *a = enter(capsule, true);
+    PyObject *list = a ? PyList_New(0) : NULL;
+
+    (void)module;
+    for (size_t i = 0; list && i < a->quoted.n; i++) {
+        const struct nd_quoted_group *group = &a->quoted.item[i];
+        const struct nd_view *name = &a->quoted.groups.value[i];
+        PyObject *one = Py_BuildValue("s#KK", name->data, (Py_ssize_t)name->len,
+                                      (unsigned long long)group->prototypes,
+                                      (unsigned long long)group->documents);
+
+        if (!one || PyList_Append(list, one) < 0) {
+            Py_DECREF(list);
+            list = NULL;
+        }
+        Py_XDECREF(one);
+    }
+    if (a)
+        leave(a);
+    return list;
 }
 
 /* ---- Survivors, to the last file ---- */
@@ -775,6 +1079,7 @@ PyMethodDef nd_py_against_functions[] = {
     {"against_new", against_new, METH_VARARGS, "Rows after the documents of sketch files."},
     {"against_add", against_add_reading, METH_VARARGS, "Add the rows of a frame."},
     {"against_decide", against_decide, METH_VARARGS, "Decide about all rows."},
+    {"against_quoted", against_quoted, METH_O, "How many rows match something of each file."},
     {"against_append", against_append, METH_VARARGS, "Add survivors to a sketch file."},
     {NULL, NULL, 0, NULL},
 };

@@ -73,6 +73,74 @@ def test_the_command_removes_and_adds_the_same(command, here, arguments, options
         assert result.summary["seen_documents"] == 800
 
 
+def without_passages(manifest):
+    """The rows of a manifest; Python holds no texts, and says nothing of passages."""
+    rows = [json.loads(line) for line in manifest.decode().splitlines()[1:]]
+    return [{key: value for key, value in row.items() if key != "passage"} for row in rows]
+
+
+QUOTES = [
+    ({}, []),
+    ({"threshold": 0.3}, ["-t", "0.3"]),
+    ({"set": {"verify": "containment-of-kept"}, "threshold": 0.5}, ["--verify", "containment-of-kept", "-t", "0.5"]),
+    ({"set": {"verify": "containment-of-kept"}, "short": "tokens"},
+     ["--verify", "containment-of-kept", "--short", "tokens"]),
+    ({"set": {"verify": "containment-of-kept"}, "short": "keep"},
+     ["--verify", "containment-of-kept", "--short", "keep"]),
+    ({"recipe": "manku-2007"}, ["--recipe", "manku-2007"]),
+    ({"keep": "none", "threshold": 0.5}, ["--keep", "none", "-t", "0.5"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments, options", QUOTES, ids=lambda value: str(value))
+@pytest.mark.parametrize("alone", [False, True])
+def test_what_contains_or_quotes_old_documents_is_removed_as_by_the_command(
+    command, here, records, arguments, options, alone
+):
+    recipe = [word for word in options if "manku" in word or word == "--recipe"]
+    sketch(command, *recipe)
+    files = ["--against", "a.sketch", "--against", "b.sketch", "--manifest", "m", "--clusters", "c", "--summary", "s"]
+    only = ["--only-against"] * alone
+    subprocess.run([command, "dedup", "-q", "new.jsonl", "-o", "kept", *files, *options, *only], check=True)
+    expected = json.loads((here / "s").read_bytes())
+    kept = (here / "kept").read_bytes()
+    assert 0 < expected["removed"] < expected["documents"]
+    against = ["a.sketch", "b.sketch"]
+    for threads in (1, 3):
+        result = neardup.dedup_files(
+            "new.jsonl", "mine.jsonl", id="id", against=against, only_against=alone, threads=threads,
+            manifest="m2", clusters="c2", nulls="drop", **arguments
+        )  # fmt: skip
+        assert (here / "mine.jsonl").read_bytes() == kept
+        assert (here / "c2").read_bytes() == (here / "c").read_bytes()
+        assert without_passages((here / "m2").read_bytes()) == without_passages((here / "m").read_bytes())
+        counts = ("removed", "near", "identical_bytes", "seen_documents", "short_documents", "empty_documents")
+        assert [result.summary[key] for key in counts] == [expected[key] for key in counts]
+        assert result.summary.get("quoted") == expected.get("quoted")
+    assert main(["dedup", "-q", "new.jsonl", "-o", "mine.jsonl", *files, *options, *only]) == 0
+    assert (here / "mine.jsonl").read_bytes() == kept
+    for data in (records[800:], iter(records[800:]), "new.jsonl"):
+        result = neardup.dedup(data, id="id", against=against, only_against=alone, **arguments)
+        assert [row["id"] for row in result.survivors] == [json.loads(line)["id"] for line in kept.splitlines()]
+        assert result.summary.get("quoted") == expected.get("quoted")
+        if alone:
+            with pytest.raises(neardup.UnsupportedError, match="only_against makes no clusters"):
+                _ = result.copies
+
+
+def test_what_contains_a_short_old_document_is_not_appended(command, here):
+    sketch(command)
+    files = ["--against", "a.sketch", "--against", "b.sketch", "--append"]
+    options = ["--verify", "containment-of-kept", "-t", "0.7"]
+    subprocess.run([command, "dedup", "-q", "new.jsonl", "-o", "kept", *files, *options], check=True)
+    added = (here / "b.sketch").read_bytes()
+    shutil.copy("b.before", "b.sketch")
+    arguments = {"against": ["a.sketch", "b.sketch"], "append": True, "set": {"verify": "containment-of-kept"}}
+    neardup.dedup_files("new.jsonl", "mine.jsonl", id="id", threshold=0.7, nulls="drop", **arguments)
+    assert (here / "mine.jsonl").read_bytes() == (here / "kept").read_bytes()
+    assert (here / "b.sketch").read_bytes() == added != (here / "b.before").read_bytes()
+
+
 def test_a_file_that_is_made_keeps_the_fields_that_the_run_reads(command, here):
     options = ["--within", "site", "--never", "date=2024-01-01", "--keep", "max:score", "--append"]
     subprocess.run([command, "dedup", "-q", "new.jsonl", "-o", "kept", "--against", "new.sketch", *options], check=True)
@@ -137,8 +205,18 @@ def test_what_cannot_be_is_refused_and_changes_nothing(here, records):
         run(against="bare.sketch")
     with pytest.raises(neardup.InvalidError, match="append"):
         run(against=(), append=True)
-    with pytest.raises(neardup.UnsupportedError, match="the command"):
-        run(set={"verify": "containment-of-kept"})
+    for wrong, why in (
+        ({"against": ()}, "only_against compares with the documents of against"),
+        ({"append": True}, "append does not go with only_against"),
+        ({"prefer": ("site", ["s1"])}, "prefer does not go with only_against"),
+        ({"copies_field": "n"}, "copies_field does not go with only_against"),
+        ({"cluster": "complete"}, "only_against makes no clusters"),
+    ):
+        with pytest.raises(neardup.InvalidError, match=why):
+            run(only_against=True, **wrong)
+    neardup.write_sketches([{"id": "x", "text": "w1", "site": "s"}], "site.sketch", id="id", fields=["site"])
+    with pytest.raises(neardup.InvalidError, match="within: short old documents are found in texts whatever"):
+        run(against="site.sketch", set={"verify": "containment-of-kept"}, within="site")
 
     def stop(share, documents):
         raise RuntimeError("enough")

@@ -7,9 +7,9 @@
 
 #include "base/json_out.h"
 #include "evidence/first_line.h"
+#include "evidence/quoted.h"
 #include "evidence/rows.h"
 #include "old/against_given.h"
-#include "old/quoted.h"
 #include "reading/reading.h"
 #include "sketches/checkpoint.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/hash_set.h"
 #include "candidates/seen_rows.h"
+#include "candidates/short_texts.h"
 #include "evidence/first_line.h"
 #include "loads/budget.h"
 #include "old/against_given.h"
@@ -16,7 +17,6 @@
 #include "reading/reading.h"
 #include "sketches/checkpoint.h"
 #include "sketches/fresh_rows.h"
-#include "sketches/short_texts.h"
 
 /* No document. */
 #define ND_AGAINST_NONE UINT32_MAX

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "old/against_parts.h"
 #include "recipe/recipe.h"
@@ -40,43 +39,14 @@ enum nd_status nd_against_look_for_short(struct nd_against *a, const struct nd_r
     return atomic_load(&a->has_failed) ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
 }
 
-/* ---- Which new documents equal an old one that the engine keeps ---- */
-
-static uint64_t bytes_key(const struct nd_sketch_row *row)
-{
-    return nd_mix64(row->text_hash[0] ^ nd_mix64(row->text_hash[1]));
-}
-
-/* Another key than a hash of bytes, which may have the same value. */
-static uint64_t tokens_key(const struct nd_sketch_row *row)
-{
-    return nd_mix64(nd_mix64(row->identity) + row->tokens);
-}
-
-/* Check whether equal tokens make a document equal others (engine/equal.h). */
-static bool is_equal_by_tokens(const struct nd_against *a, const struct nd_sketch_row *row)
-{
-    const struct nd_dedup_params *p = &a->part.recipe->dedup;
-
-    return row->tokens >= p->sketch.w || (row->tokens && p->short_policy == ND_SHORT_TOKENS);
-}
+/* ---- Once the old documents are decided ---- */
 
 enum nd_status nd_against_keep_old(struct nd_against *a, uint64_t document, struct nd_error *err)
 {
-    const struct nd_sketch_row *row = &a->item_row[document - a->loaded_from];
-
-    if (!a->short_texts)
+    if (!a->short_texts ||
+        nd_kept_rows_add(&a->equal, a->part.recipe, &a->item_row[document - a->loaded_from]))
         return ND_OK;
-    nd_hash_set_add(&a->equal, bytes_key(row));
-    if (is_equal_by_tokens(a, row))
-        nd_hash_set_add(&a->equal, tokens_key(row));
-    return a->equal.has_no_memory ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
-}
-
-static bool equals_old(const struct nd_against *a, const struct nd_sketch_row *row)
-{
-    return nd_hash_set_has(&a->equal, bytes_key(row)) ||
-           (is_equal_by_tokens(a, row) && nd_hash_set_has(&a->equal, tokens_key(row)));
+    return nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
 void nd_against_count_short(const struct nd_against *a, uint32_t record, struct nd_quoted *quoted)
@@ -88,9 +58,6 @@ void nd_against_count_short(const struct nd_against *a, uint32_t record, struct 
             nd_quoted_count(quoted, a->seen[i].group, record);
 }
 
-/*
- * A document that equals a kept old one is left to the engine, which removes it as its copy.
- */
 enum nd_status nd_against_find_short(struct nd_against *a, uint32_t record,
                                      struct nd_decision *decision, bool *found,
                                      struct nd_error *err)
@@ -104,14 +71,9 @@ enum nd_status nd_against_find_short(struct nd_against *a, uint32_t record,
         return ND_OK;
     status = nd_fresh_rows_get(a->fresh, a->document_of[record], ND_SKETCH_FILE_ROWS, &a->room[0],
                                &row, err);
-    if (status != ND_OK || equals_old(a, &row))
+    if (status != ND_OK || nd_kept_rows_equal(&a->equal, a->part.recipe, &row))
         return status;
     *found = true;
-    *decision = (struct nd_decision){
-        .kept = hit->number,
-        .verified = ND_VERIFIED_SKETCH,
-        .distance = UINT32_MAX,
-        .overlap = {hit->n_shingles, 1, 1},
-    };
+    *decision = nd_short_hit_decision(hit, hit->number);
     return ND_OK;
 }

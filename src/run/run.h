@@ -8,9 +8,9 @@
 
 #include "base/pool.h"
 #include "engine/engine.h"
+#include "evidence/quoted.h"
 #include "input/formats/field_list.h"
 #include "loads/budget.h"
-#include "old/quoted.h"
 #include "reading/comparable.h"
 #include "reading/fields.h"
 #include "reading/lookup.h"

@@ -140,6 +140,7 @@ def _options() -> _Parser:
         "--against", metavar="FILE", action="append", default=[], help="a sketch file of documents that come before all"
     )
     what("--append", action="store_true", help="at last add the survivors to the last --against file")
+    what("--only-against", action="store_true", help="compare with the documents of --against alone")
     kept = parser.add_argument_group("Which document is kept").add_argument
     kept(
         "-k",
@@ -346,6 +347,7 @@ def _dedup(given: argparse.Namespace) -> int:
         memory=given.memory,
         against=given.against,
         append=given.append,
+        only_against=given.only_against,
         copies_field=given.copies_field,
         progress=progress if progress.is_on and not given.quiet else None,
     )

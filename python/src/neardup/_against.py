@@ -9,7 +9,6 @@ from typing import Any
 
 from . import _native
 from ._plan import Plan
-from ._recipe import check_against
 from ._sketch_file import FrameWriter, places_of
 from ._sources import Rows, Source
 
@@ -30,6 +29,21 @@ def _place(path: str, name: str, there: Sequence[str]) -> int:
     return there.index(name)
 
 
+def check_alone(plan: Plan, paths: Sequence[object], *, append: bool = False, copies: bool = False) -> None:
+    """Refuse what has no meaning where rows are compared with the documents of files alone."""
+    if not paths:
+        raise _native.InvalidError("only_against compares with the documents of against, and there are none")
+    if append or plan.prefer_column:
+        raise _native.InvalidError(
+            f"{'append' if append else 'prefer'} does not go with only_against, which does not compare the rows with "
+            "one another"
+        )
+    if copies:
+        raise _native.InvalidError("copies_field does not go with only_against, which makes no clusters")
+    if plan.recipe["cluster"] != "star":
+        raise _native.InvalidError("only_against makes no clusters: cluster must be star, as by default")
+
+
 class Against:
     """Sketch files of documents that were seen before, and the sketches of the rows that come now.
 
@@ -41,9 +55,10 @@ class Against:
         Path, generation and documents of each file.
     """
 
-    def __init__(self, plan: Plan, paths: Sequence[str], *, append: bool, folder: str, threads: int) -> None:
+    def __init__(
+        self, plan: Plan, paths: Sequence[str], *, append: bool, folder: str, threads: int, alone: bool = False
+    ) -> None:
         recipe = plan.recipe
-        check_against(recipe)
         self._threads = threads
         self._appender: Any = None
         compared = [name for name, number in ((plan.within, plan.roles[2]),) if name and number]
@@ -63,7 +78,15 @@ class Against:
             apart = tuple(_place(path, str(plan.columns.names[number]), info[8]) for number in never)
             places.append((within[0] if within else 0, apart))
         self.store: Any = _native.against_new(
-            recipe._native, tuple(files), plan.keep, plan.roles, plan.preferred, plan.apart, tuple(places)
+            recipe._native,
+            tuple(files),
+            plan.keep,
+            plan.roles,
+            plan.preferred,
+            plan.apart,
+            tuple(places),
+            threads,
+            tuple(map(str, paths)) if alone else None,
         )
         if self._appender:
             plan.record(infos[-1][8])
@@ -105,6 +128,11 @@ class Against:
         self._writer.finish()
         file = _native.sketch_file_open(os.fspath(self._file.name))
         return _native.against_decide(self.store, file, self._threads, progress)
+
+    def quoted(self) -> list[dict[str, Any]]:
+        """How many rows match something of each file, where rows are compared with these alone."""
+        keys = ("name", "prototypes", "documents")
+        return [dict(zip(keys, one)) for one in _native.against_quoted(self.store)]
 
     def append(self, kept: bytes) -> None:
         """Add the kept rows to the last file, where that was asked for: all of them or none.

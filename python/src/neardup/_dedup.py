@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
-from ._against import Against
+from ._against import Against, check_alone
 from ._columns import OwnColumn, picked, typed
 from ._df import DocumentFrequencies, Frequencies, give_tables
 from ._evidence import Evidence, Input, Work
@@ -199,6 +199,8 @@ class Result:
         """
         if self._seconds is None:
             raise _native.UnsupportedError("copies: later batches of a stream may have more of a cluster")
+        if "quoted" in self.summary:
+            raise _native.UnsupportedError("copies: only_against makes no clusters")
         return self._count_copies(self._native)
 
     def _count_copies(self, native: Any) -> Column:
@@ -250,7 +252,7 @@ class Result:
     def __reduce__(self) -> tuple[Any, ...]:
         """A result goes to another process with its survivors."""
         survivors = at_rest(self.survivors)
-        copies = None if self._seconds is None else self.copies
+        copies = None if self._seconds is None or "quoted" in self.summary else self.copies
         return _restored, (self.kept, self.removed, self.summary, self.recipe, survivors, copies)
 
     @property
@@ -377,6 +379,7 @@ def dedup(
     set: dict[str, Value] | None = None,
     df: Frequencies = None,
     against: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    only_against: bool = False,
     memory: str | int | None = None,
     tmp: str | os.PathLike[str] | None = None,
     threads: int = 0,
@@ -439,6 +442,11 @@ def dedup(
         fields of `within` and `never` (``fields``), and shingles, unless the recipe verifies nothing.
         In memory is an index of the rows and of the documents that matter to them; sketches of the
         rows wait in a file in `tmp`.
+    only_against : bool, optional
+        Compare rows with the documents of `against` alone, not with one another: a row is removed if it
+        equals or matches any of them, as what quotes a benchmark.  With the key ``verify`` of the recipe
+        set to ``"containment-of-kept"`` a row matches that contains most of such a document.  The
+        summary counts by file, as ``quoted``; a row may count for several.
     memory : str or int, optional
         The most memory to use beside Python, its packages and the data, such as ``"2G"``, at least
         ``"64M"``: what does not fit waits in files (default: all that is needed).  The data may then
@@ -487,6 +495,8 @@ def dedup(
     check_nulls(nulls)
     plan = Plan(made, text, id=id, prefer=prefer, within=within, never=never)
     paths = [against] if isinstance(against, (str, os.PathLike)) else against
+    if only_against:
+        check_alone(plan, paths)
     seen = [Sketches(path, ["id", "source", "line"]) for path in paths]
     if memory is not None:
         if seen:
@@ -500,11 +510,15 @@ def dedup(
     source = plan.read(data, df, threads)
     _check_nulls(source, nulls)
     folder = os.fspath(tmp or tempfile.gettempdir())
-    old = Against(plan, [file.path for file in seen], append=False, folder=folder, threads=threads) if seen else None
+    names = [file.path for file in seen]
+    old = Against(plan, names, append=False, folder=folder, threads=threads, alone=only_against) if seen else None
     with reporting(progress) as report:
         native = old.decide_frame(source.frame, report) if old else plan.decide(source, threads, report)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
-    return Result(native, source, plan, nulls, seconds, seen, processor)
+    result = Result(native, source, plan, nulls, seconds, seen, processor)
+    if old and only_against:
+        result.summary["quoted"] = old.quoted()
+    return result
 
 
 class Deduper:

@@ -233,14 +233,6 @@ class Recipe:
     __hash__ = None  # type: ignore[assignment]
 
 
-def check_against(recipe: Recipe) -> None:
-    """Refuse a recipe that asks what contains an old document: those shorter than a shingle would be missed."""
-    if recipe["verify"] == "containment-of-kept":
-        raise _native.UnsupportedError(
-            "against: what contains an old document is found by the command: neardup dedup --against"
-        )
-
-
 def check_frames(recipe: Recipe) -> None:
     """Refuse a recipe that reads what frames do not have: links, markup and elements of pages.
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from . import _native
-from ._against import Against
+from ._against import Against, check_alone
 from ._evidence import Evidence, Input, Work
 from ._files import expanded
 from ._outputs import Outputs
@@ -82,6 +82,7 @@ class Run:
         memory: str | int | None = None,
         against: Sequence[str] = (),
         append: bool = False,
+        only_against: bool = False,
         hold: str | int | None = None,
         copies_field: str | None = None,
         progress: Callable[[float, int], object] | None = None,
@@ -106,7 +107,13 @@ class Run:
         if copies_field is not None and not copies_field:
             raise _native.InvalidError("copies_field must not be empty")
         self._copies_field = copies_field
-        self._against = Against(plan, against, append=append, folder=self._folder, threads=threads) if against else None
+        if only_against:
+            check_alone(plan, against, append=append, copies=copies_field is not None)
+        self._against: Against | None = None
+        if against:
+            self._against = Against(
+                plan, against, append=append, folder=self._folder, threads=threads, alone=only_against
+            )
         self._is_final_at_once = plan.is_final_at_once and memory is None and not against and copies_field is None
         self._room = Room(0 if hold is None and memory is not None else hold)
         self._progress = progress
@@ -424,6 +431,7 @@ def dedup_files(
     set: Mapping[str, Value] | None = None,
     against: Path | Sequence[Path] = (),
     append: bool = False,
+    only_against: bool = False,
     memory: str | int | None = None,
     threads: int = 0,
     hold: str | int | None = None,
@@ -467,6 +475,8 @@ def dedup_files(
         At last add the survivors to the last file of `against`, all of them or none; where `cluster`
         is not ``"star"`` also the other rows, through which later ones may belong to a cluster.  It is
         made if it does not exist, then with the fields that this run reads, and nobody else can add to it meanwhile.
+    only_against : bool, optional
+        As for :func:`dedup`.
     memory : str or int, optional
         The most memory to use beside Python and its packages, such as ``"2G"``, at least ``"64M"``: what
         does not fit waits in `folder`.  The result is the same.
@@ -537,6 +547,7 @@ def dedup_files(
         memory=memory,
         against=_paths(against),
         append=append,
+        only_against=only_against,
         hold=hold,
         copies_field=copies_field,
         progress=progress,

@@ -1,6 +1,6 @@
 /* quoted.h - how many documents match something of each group of prototypes */
-#ifndef ND_OLD_QUOTED_H
-#define ND_OLD_QUOTED_H
+#ifndef ND_EVIDENCE_QUOTED_H
+#define ND_EVIDENCE_QUOTED_H
 
 #include <stdbool.h>
 
@@ -17,16 +17,16 @@ struct nd_quoted {
     } * item;
     size_t n, capacity;
 };
-void nd_quoted_release(struct nd_quoted *q);
+ND_API void nd_quoted_release(struct nd_quoted *q);
 
 /* Add n prototypes to the group of this name; *group: its number, from 0.  False: out of memory. */
-bool nd_quoted_add(struct nd_quoted *q, struct nd_view name, uint64_t n, uint32_t *group);
+ND_API bool nd_quoted_add(struct nd_quoted *q, struct nd_view name, uint64_t n, uint32_t *group);
 
 /* A document matches a prototype of the group.  Documents come one after the other; each counts once
  * for a group. */
-void nd_quoted_count(struct nd_quoted *q, uint32_t group, uint64_t document);
+ND_API void nd_quoted_count(struct nd_quoted *q, uint32_t group, uint64_t document);
 
 /* Write the groups to the summary. */
-void nd_quoted_summarise(const struct nd_quoted *q, struct nd_run_summary *summary);
+ND_API void nd_quoted_summarise(const struct nd_quoted *q, struct nd_run_summary *summary);
 
 #endif

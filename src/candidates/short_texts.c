@@ -1,8 +1,9 @@
 /* short_texts.c - old documents of fewer than w tokens, as a whole in new ones */
-#include "sketches/short_texts.h"
+#include "candidates/short_texts.h"
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "recipe/recipe.h"
 
@@ -26,6 +27,55 @@ bool nd_short_texts_count(const struct nd_recipe *recipe)
     return p->verify == ND_VERIFY_CONTAINMENT_OF_KEPT && p->short_policy != ND_SHORT_KEEP &&
            (p->candidates == ND_CANDIDATES_MINHASH || p->candidates == ND_CANDIDATES_ALL);
 }
+
+/* ---- Which new documents equal an old one that is kept ---- */
+
+static uint64_t bytes_key(const struct nd_sketch_row *row)
+{
+    return nd_mix64(row->text_hash[0] ^ nd_mix64(row->text_hash[1]));
+}
+
+/* Another key than a hash of bytes, which may have the same value. */
+static uint64_t tokens_key(const struct nd_sketch_row *row)
+{
+    return nd_mix64(nd_mix64(row->identity) + row->tokens);
+}
+
+/* Check whether equal tokens make a document equal others (engine/equal.h). */
+static bool is_equal_by_tokens(const struct nd_recipe *recipe, const struct nd_sketch_row *row)
+{
+    const struct nd_dedup_params *p = &recipe->dedup;
+
+    return row->tokens >= p->sketch.w || (row->tokens && p->short_policy == ND_SHORT_TOKENS);
+}
+
+bool nd_kept_rows_add(struct nd_hash_set *kept, const struct nd_recipe *recipe,
+                      const struct nd_sketch_row *row)
+{
+    nd_hash_set_add(kept, bytes_key(row));
+    if (is_equal_by_tokens(recipe, row))
+        nd_hash_set_add(kept, tokens_key(row));
+    return !kept->has_no_memory;
+}
+
+bool nd_kept_rows_equal(const struct nd_hash_set *kept, const struct nd_recipe *recipe,
+                        const struct nd_sketch_row *row)
+{
+    return nd_hash_set_has(kept, bytes_key(row)) ||
+           (is_equal_by_tokens(recipe, row) && nd_hash_set_has(kept, tokens_key(row)));
+}
+
+struct nd_decision nd_short_hit_decision(const struct nd_short_hit *hit, uint64_t kept)
+{
+    return (struct nd_decision){
+        .kept = kept,
+        .verified = ND_VERIFIED_SKETCH,
+        .distance = UINT32_MAX,
+        .overlap = {hit->n_shingles, 1, 1},
+    };
+}
+
+/* ---- Short old documents ---- */
 
 static int by_shingle(const void *a, const void *b)
 {

@@ -1,5 +1,5 @@
 /* quoted.c - how many documents match something of each group of prototypes */
-#include "old/quoted.h"
+#include "evidence/quoted.h"
 
 #include <stdlib.h>
 
