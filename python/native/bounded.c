@@ -3,13 +3,12 @@
  *
  *     add      the texts, ids and fields of a row go to a file (texts.c), its place in the keep order to
  *              another
- *     decide   where one engine has not room for all, the rows that could influence one another are
- *              found (loads/linking.h); they are decided load by load (loads/loads.h), and what
- *              is removed is sorted by row into a file
+ *     decide   in loads, where one engine has not room for all (dedup.c); what is removed is sorted by
+ *              row into a file
  *     result   of some rows at a time, in the order in which they came, as often as wanted
  *
- * The result is that of one engine which has them all (src/run/bounded.c does the same for the
- * command).  In memory are 6 bytes a row, whoever writes the evidence included; 10 where keep is none.
+ * The result is that of one engine which has them all.  In memory are 6 bytes a row, whoever writes
+ * the evidence included; 10 where keep is none.
  */
 #include "bounded.h"
 #include "dedup.h"
@@ -20,8 +19,6 @@
 #include "base/handle.h"
 #include "base/spool.h"
 #include "evidence/counts.h"
-#include "loads/linking.h"
-#include "loads/loads.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,10 +27,7 @@
 #define CAPSULE "neardup.bounded"
 
 /* Bytes a row: of a mask and of sizes of clusters, and one more; of `members`. */
-enum { PART_ROWS = 1 << 15, BLOCK_ROWS = 4096, BYTES_A_ROW = 6, BYTES_A_MEMBER = 4 };
-
-/* Of a document in an index that grows as it is filled: 484 at most. */
-enum { INDEX_BYTES = 490 };
+enum { PART_ROWS = 1 << 15, BYTES_A_ROW = 6, BYTES_A_MEMBER = 4 };
 
 /* A row's place in the keep order. */
 struct record {
@@ -51,7 +45,7 @@ struct bounded {
     struct nd_recipe *recipe;
     PyObject *recipe_capsule; /* which holds its df tables */
     struct nd_handle use;     /* by one call at a time */
-    bool is_broken, is_linked, is_decided;
+    bool is_broken, is_decided;
     unsigned threads;
     char *folder;
     struct nd_budget budget;
@@ -63,7 +57,6 @@ struct bounded {
     struct nd_spool *records;
     uint64_t n_rows, n_documents, text_bytes;
 
-    struct nd_loads loads;
     struct nd_external_sort *removals;
     size_t decided_bytes;
     unsigned char *decided_row; /* one, as it is made */
@@ -89,7 +82,7 @@ static void free_bounded(struct bounded *b)
     nd_py_fields_release(&b->fields);
     nd_py_texts_free(b->texts);
     nd_spool_free(b->records);
-    nd_loads_release(&b->loads);
+
     nd_external_sort_free(b->removals);
     nd_spool_free(b->decided);
     nd_buffer_release(&b->buffer);
@@ -369,109 +362,7 @@ static PyObject *bounded_add(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* ---- Links ---- */
-
-struct link_pass {
-    struct nd_pool *pool;
-    struct nd_linking *linking;
-    struct nd_spool *flags; /* a byte a row: nd_candidate_flags */
-    struct nd_py_slice slice;
-    struct nd_arena values;
-};
-
-static void release_links(struct link_pass *p)
-{
-    nd_linking_free(p->linking);
-    nd_pool_free(p->pool);
-    nd_spool_free(p->flags);
-    nd_py_slice_release(&p->slice);
-    nd_arena_release(&p->values);
-}
-
-static enum nd_status begin_links(struct bounded *b, struct link_pass *p, struct nd_error *err)
-{
-    struct nd_linking_options options = {.recipe = b->recipe,
-                                         .tmp = b->folder,
-                                         .sort_bytes = b->budget.link_sort_bytes,
-                                         .rows_bytes = b->budget.link_rows_bytes};
-
-    if (!nd_py_slice_init(&p->slice, &b->fields))
-        return out_of_memory(err);
-    if (b->budget.batch_bytes < p->slice.bytes_max)
-        p->slice.bytes_max = b->budget.batch_bytes;
-    p->pool = options.pool = nd_pool_new(b->threads, err);
-    p->flags = p->pool ? nd_spool_new(b->folder, err) : NULL;
-    if (!p->flags)
-        return err->status;
-    p->linking = nd_linking_new(&options, err);
-    return p->linking ? ND_OK : err->status;
-}
-
-/* Link some rows from this one on.  Every row is an item, and those without a text are none. */
-static enum nd_status link_some(struct bounded *b, struct link_pass *p, uint64_t from,
-                                struct nd_error *err)
-{
-    unsigned char flags[ND_PY_SLICE_ROWS];
-    struct nd_py_slice *s = &p->slice;
-    enum nd_status status = ND_OK;
-
-    nd_py_slice_clear(s);
-    nd_arena_reset(&p->values);
-    for (uint64_t i = from; status == ND_OK && i < b->n_rows && !nd_py_slice_is_full(s); i++)
-        status = nd_py_slice_load(s, &p->values, b->texts, i, &b->buffer, err);
-    for (size_t i = 0; status == ND_OK && i < s->n; i++) {
-        if (!s->item[i].text.data)
-            s->item[i].document = NULL;
-        else if (!s->item[i].document) {
-            s->document[i] = (struct nd_document){.text = s->item[i].text};
-            s->item[i].document = &s->document[i];
-        }
-    }
-    if (status == ND_OK)
-        status = nd_linking_add(p->linking, s->item, s->n, flags, err);
-    return status == ND_OK ? nd_spool_append(p->flags, flags, s->n, NULL, err) : status;
-}
-
-/* Some records from this row on, in b->buffer; *n: how many. */
-static enum nd_status read_records(struct bounded *b, uint64_t from, size_t *n,
-                                   struct nd_error *err)
-{
-    *n = b->n_rows - from < BLOCK_ROWS ? (size_t)(b->n_rows - from) : BLOCK_ROWS;
-    return nd_spool_read(b->records, from * sizeof(struct record), *n * sizeof(struct record),
-                         &b->buffer, err);
-}
-
-/* Offer each document that is not alone.  p NULL: all are of one component. */
-static enum nd_status offer_all(struct bounded *b, const struct link_pass *p, struct nd_error *err)
-{
-    struct nd_buffer flags = {0};
-    enum nd_status status = ND_OK;
-
-    for (uint64_t from = 0; status == ND_OK && from < b->n_rows; from += BLOCK_ROWS) {
-        size_t n;
-
-        status = read_records(b, from, &n, err);
-        if (status == ND_OK && p)
-            status = nd_spool_read(p->flags, from, n, &flags, err);
-        for (size_t i = 0; status == ND_OK && i < n; i++) {
-            const uint32_t row = (uint32_t)(from + i);
-            struct record record;
-
-            memcpy(&record, b->buffer.data + i * sizeof record, sizeof record);
-            if (!record.has_text)
-                continue;
-            if (p && nd_linking_is_alone(p->linking, row))
-                nd_loads_count_alone(&b->loads, &b->stats, (unsigned char)flags.data[i]);
-            else
-                status = nd_loads_offer(
-                    &b->loads, p ? nd_linking_component(p->linking, row) : 0,
-                    &(struct nd_offer){.key = record.key, .prefer = record.prefer, .record = row},
-                    err);
-        }
-    }
-    nd_buffer_release(&flags);
-    return status;
-}
+/* ---- Decisions ---- */
 
 static bool raise_status(PyObject *module, enum nd_status status, const struct nd_error *err)
 {
@@ -480,63 +371,22 @@ static bool raise_status(PyObject *module, enum nd_status status, const struct n
     return status == ND_OK;
 }
 
-static bool link_all(PyObject *module, struct bounded *b, struct link_pass *p, PyObject *progress)
+static enum nd_status offer(void *context, uint32_t from, size_t n, struct nd_offer *offer,
+                            bool *is_document, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
-    struct nd_error err;
+    struct bounded *b = context;
+    struct record record;
+    enum nd_status status =
+        nd_spool_read(b->records, from * sizeof record, n * sizeof record, &b->buffer, err);
 
-    for (uint64_t from = 0; from < b->n_rows; from += p->slice.n) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = link_some(b, p, from, &err);
-        Py_END_ALLOW_THREADS;
-        if (!raise_status(module, status, &err) ||
-            !nd_py_report(progress, (size_t)from, 2 * (size_t)b->n_rows))
-            return false;
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        memcpy(&record, b->buffer.data + i * sizeof record, sizeof record);
+        is_document[i] = record.has_text;
+        offer[i] = (struct nd_offer){
+            .key = record.key, .prefer = record.prefer, .record = from + (uint32_t)i};
     }
-    Py_BEGIN_ALLOW_THREADS;
-    status = nd_linking_join(p->linking, &err);
-    if (status == ND_OK)
-        status = offer_all(b, p, &err);
-    Py_END_ALLOW_THREADS;
-    b->spilled += nd_linking_spilled(p->linking) + nd_spool_bytes(p->flags);
-    return raise_status(module, status, &err);
+    return status;
 }
-
-/* Find the components, where one engine has not room for all. */
-static bool divide(PyObject *module, struct bounded *b, PyObject *progress)
-{
-    struct link_pass pass = {0};
-    struct nd_error err = {0};
-    bool is_good = true;
-    enum nd_status status;
-
-    b->loads = (struct nd_loads){.recipe = b->recipe,
-                                 .keep = &b->order.keep,
-                                 .rough = &b->order.rough,
-                                 .budget = &b->budget,
-                                 .tmp = b->folder,
-                                 .cluster = b->recipe->dedup.cluster,
-                                 .index_bytes = INDEX_BYTES};
-    status = nd_loads_open(&b->loads, b->n_documents, &err);
-    if (status == ND_OK && !nd_loads_have_room(&b->loads, b->n_documents)) {
-        status = begin_links(b, &pass, &err);
-        b->is_linked = status == ND_OK;
-        if (b->is_linked)
-            is_good = link_all(module, b, &pass, progress);
-        /* Otherwise their candidates are found in other ways, and one engine has them all. */
-        if (status == ND_EUNSUPPORTED)
-            status = ND_OK;
-    }
-    if (status == ND_OK && !b->is_linked) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = offer_all(b, NULL, &err);
-        Py_END_ALLOW_THREADS;
-    }
-    release_links(&pass);
-    return is_good && raise_status(module, status, &err);
-}
-
-/* ---- Decisions ---- */
 
 /* agreement NULL: there is none. */
 static enum nd_status add_removal(struct bounded *b, const struct nd_py_removal *removal,
@@ -578,47 +428,29 @@ static enum nd_status remove_leaders(struct bounded *b, struct nd_error *err)
     return status;
 }
 
-static enum nd_status check_engine(void *context, const struct nd_dedup_stats *stats, size_t pushed,
-                                   struct nd_error *err)
-{
-    const struct bounded *b = context;
-
-    return nd_loads_check(&b->loads, stats, pushed, err);
-}
-
-static bool next_load(PyObject *module, struct bounded *b)
-{
-    enum nd_status status;
-    struct nd_error err;
-
-    Py_BEGIN_ALLOW_THREADS;
-    status = nd_loads_next(&b->loads, &err);
-    Py_END_ALLOW_THREADS;
-    return raise_status(module, status, &err);
-}
-
 static bool decide_loads(PyObject *module, struct bounded *b, PyObject *progress)
 {
-    const size_t told = b->is_linked ? (size_t)b->n_rows : 0;
-    struct nd_py_run run = {.recipe = b->recipe,
-                            .texts = b->texts,
-                            .fields = &b->fields,
-                            .threads = b->threads,
-                            .cache_bytes = b->budget.cache_bytes,
-                            .slice_bytes = b->budget.batch_bytes,
-                            .n_all = told + (size_t)b->n_rows,
-                            .removed = note_removed,
-                            .check = check_engine,
-                            .context = b};
-    bool is_good = next_load(module, b);
+    struct nd_py_divided divided = {.budget = &b->budget,
+                                    .keep = &b->order.keep,
+                                    .rough = &b->order.rough,
+                                    .folder = b->folder,
+                                    .n_rows = b->n_rows,
+                                    .n_documents = b->n_documents,
+                                    .offer = offer,
+                                    .context = b};
+    const struct nd_py_run run = {.recipe = b->recipe,
+                                  .texts = b->texts,
+                                  .divided = &divided,
+                                  .fields = &b->fields,
+                                  .threads = b->threads,
+                                  .cache_bytes = b->budget.cache_bytes,
+                                  .slice_bytes = b->budget.batch_bytes,
+                                  .removed = note_removed,
+                                  .context = b};
+    bool is_good = nd_py_decide(module, &run, progress, &b->stats);
 
-    while (is_good && b->loads.n_load) {
-        b->n_loads++;
-        run.row = b->loads.number.data;
-        run.n = (size_t)b->loads.n_load;
-        run.n_before = told + (size_t)b->loads.n_before;
-        is_good = nd_py_decide(module, &run, progress, &b->stats) && next_load(module, b);
-    }
+    b->spilled += divided.spilled;
+    b->n_loads = divided.n_loads;
     return is_good;
 }
 
@@ -644,7 +476,7 @@ static enum nd_status file_removals(struct bounded *b, struct nd_error *err)
     }
     while (parts <= b->n_parts)
         b->part[parts++] = n;
-    b->spilled += nd_external_sort_spilled(b->removals) + nd_loads_spilled(&b->loads);
+    b->spilled += nd_external_sort_spilled(b->removals);
     nd_external_sort_free(b->removals);
     b->removals = NULL;
     return got < 0 ? (enum nd_status)got : ND_OK;
@@ -660,7 +492,7 @@ static bool decide(PyObject *module, struct bounded *b, PyObject *progress)
         PyErr_NoMemory();
         return false;
     }
-    if (!divide(module, b, progress) || !decide_loads(module, b, progress))
+    if (!decide_loads(module, b, progress))
         return false;
     Py_BEGIN_ALLOW_THREADS;
     status = remove_leaders(b, &err);

@@ -1,37 +1,72 @@
 /*
  * dedup.c - deduplicate rows in the order of a keep policy
  *
- * A run has two steps: an order of the rows, then pushes of slices in that order.  The engine keeps
- * no text: it asks for those of earlier rows by their numbers, and they stand in the frame, or in a
- * file.  Between two slices the GIL is taken for signals and progress, so a slice is a few
- * megabytes.
+ * The rows are those of a frame, or they stand in a file (texts.c).  What drives them is what drives
+ * the command (loads/staged.h): here are the texts that it asks for, and what it decides goes to
+ * whoever began the run.  Between two slices the GIL is taken for signals and progress, so a slice is
+ * a few megabytes.
  */
 #include "dedup.h"
 
 #include "base/memory.h"
 #include "evidence/counts.h"
+#include "loads/staged.h"
 
 #include <stdlib.h>
 
+/* Bytes for each document in an index that grows as it is filled: 484 at most. */
+enum { INDEX_BYTES = 490 };
+
 struct run {
-    PyObject *module;
     const struct nd_py_run *what;
+    struct nd_py_outside outside;
     struct nd_recipe *recipe;
-    struct nd_dedup *dedup;
-    struct nd_text_source source;
+    struct nd_staged staged;
     struct nd_py_slice slice;
     struct nd_arena slice_texts;
     struct nd_buffer *buffer; /* of each worker, and one more */
-    bool is_components;
+    struct nd_dedup_stats *stats;
 };
 
-/* ---- The pushes ---- */
+/* ---- What the driver asks for ---- */
 
-static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+static enum nd_status make(void *context, size_t n, const struct nd_text_source *source,
+                           struct nd_dedup **dedup, struct nd_error *err)
+{
+    const struct run *r = context;
+    struct nd_dedup_options options = nd_dedup_options_default();
+
+    (void)n;
+    options.threads = r->what->threads;
+    options.source = source;
+    if (r->what->cache_bytes)
+        options.cache_bytes = r->what->cache_bytes;
+    *dedup = nd_dedup_new(r->recipe, &options, err);
+    return *dedup ? ND_OK : err->status;
+}
+
+static void retire(void *context, struct nd_dedup *dedup)
+{
+    const struct run *r = context;
+    struct nd_dedup_stats own;
+
+    nd_dedup_get_stats(dedup, &own);
+    nd_dedup_stats_add(r->stats, &own);
+    nd_dedup_free(dedup);
+}
+
+static enum nd_status offer(void *context, uint32_t from, size_t n, struct nd_offer *offer,
+                            bool *is_document, struct nd_error *err)
+{
+    const struct nd_py_divided *divided = ((const struct run *)context)->what->divided;
+
+    return divided->offer(divided->context, from, n, offer, is_document, err);
+}
+
+static enum nd_status fetch(void *context, uint32_t row, unsigned worker, struct nd_view *text,
                             struct nd_error *err)
 {
     const struct run *r = context;
-    uint32_t row = r->what->row[document];
     struct nd_py_entry entry;
     enum nd_status status;
 
@@ -44,125 +79,126 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
     return status;
 }
 
-static enum nd_status keep_nothing(void *context, uint64_t document, size_t item,
-                                   struct nd_error *err)
+/* To be linked, a row that has a text has a document, and another one none. */
+static void mark_documents(struct nd_py_slice *s)
 {
-    (void)context;
-    (void)document;
-    (void)item;
-    (void)err;
-    return ND_OK;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->item[i].text.data) {
+            s->item[i].document = NULL;
+        } else if (!s->item[i].document) {
+            s->document[i] = (struct nd_document){.text = s->item[i].text};
+            s->item[i].document = &s->document[i];
+        }
+    }
 }
 
-/* A slice of the documents from here on. */
-static enum nd_status fill(struct run *r, size_t from, struct nd_error *err)
+static enum nd_status load(void *context, enum nd_staged_pass pass, uint64_t first,
+                           const uint32_t *row, size_t n, const struct nd_dedup_item **items,
+                           size_t *n_items, struct nd_error *err)
 {
+    struct run *r = context;
     const struct nd_py_run *what = r->what;
     enum nd_status status = ND_OK;
 
     nd_py_slice_clear(&r->slice);
     nd_arena_reset(&r->slice_texts);
-    for (size_t i = from; status == ND_OK && i < what->n && !nd_py_slice_is_full(&r->slice); i++) {
+    for (size_t i = 0; status == ND_OK && i < n && !nd_py_slice_is_full(&r->slice); i++) {
         if (what->frame)
-            nd_py_slice_add_row(&r->slice, what->frame, what->row[i],
-                                what->group ? what->group[i] : 0);
+            nd_py_slice_add_row(&r->slice, what->frame, row[i],
+                                what->group ? what->group[first + i] : 0);
         else
-            status = nd_py_slice_load(&r->slice, &r->slice_texts, what->texts, what->row[i],
+            status = nd_py_slice_load(&r->slice, &r->slice_texts, what->texts, row[i],
                                       &r->buffer[ND_PY_WORKERS_MAX], err);
     }
+    if (pass == ND_STAGED_LINK)
+        mark_documents(&r->slice);
+    *items = r->slice.item;
+    *n_items = r->slice.n;
     return status;
 }
 
-static enum nd_status note_decisions(struct run *r, size_t from, size_t n,
-                                     const struct nd_component_via *via, struct nd_error *err)
+/* ---- What it tells ---- */
+
+static enum nd_status removed(void *context, const struct nd_staged_removed *removed,
+                              struct nd_error *err)
 {
-    const uint32_t *row = r->what->row;
-    enum nd_status status = ND_OK;
+    const struct run *r = context;
+    const struct nd_py_removed of_rows = {.row = removed->record,
+                                          .kept = removed->kept,
+                                          .via = removed->via,
+                                          .decision = removed->decision,
+                                          .component = removed->component};
 
-    for (size_t i = 0; status == ND_OK && i < n; i++) {
-        const struct nd_decision *decision = &r->slice.decision[i];
-        const struct nd_py_removed removed = {.row = row[from + i],
-                                              .kept = row[decision->kept],
-                                              .via = row[via ? via[i].document : decision->kept],
-                                              .decision = decision,
-                                              .component = via ? &via[i] : NULL};
-
-        if (removed.row != removed.kept)
-            status = r->what->removed(r->what->context, &removed, err);
-    }
-    return status;
+    return r->what->removed(r->what->context, &of_rows, err);
 }
 
-static enum nd_status check_engine(const struct run *r, size_t pushed, struct nd_error *err)
+/* Where rows are linked first, that is half of the work. */
+static enum nd_status tell(void *context, enum nd_staged_pass pass, uint64_t done, uint64_t total,
+                           struct nd_error *err)
 {
-    struct nd_dedup_stats stats;
+    struct run *r = context;
+    struct nd_py_outside signals = {.progress = Py_None};
+    enum nd_status status;
 
-    if (!r->what->check)
+    if (pass == ND_STAGED_LINK)
+        return nd_py_outside_report(&r->outside, (size_t)done, 2 * (size_t)total, err);
+    if (pass != ND_STAGED_ASK)
         return ND_OK;
-    nd_dedup_get_stats(r->dedup, &stats);
-    return r->what->check(r->what->context, &stats, pushed, err);
+    signals.thread = r->outside.thread;
+    status = nd_py_outside_report(&signals, 0, 0, err);
+    r->outside.thread = signals.thread;
+    return status;
 }
 
-static bool raise_status(const struct run *r, enum nd_status status, const struct nd_error *err)
+static enum nd_status pushed(void *context, uint64_t done, size_t n, struct nd_error *err)
 {
-    if (status != ND_OK)
-        nd_py_raise(r->module, err);
-    return status == ND_OK;
+    struct run *r = context;
+    const struct nd_py_divided *divided = r->what->divided;
+    size_t told = divided && r->staged.is_linked ? (size_t)divided->n_rows : 0;
+
+    return nd_py_outside_report(&r->outside, told + (size_t)done + n,
+                                told + (divided ? (size_t)divided->n_rows : r->what->n), err);
 }
 
-static bool push_all(struct run *r, PyObject *progress)
+/* ---- The whole ---- */
+
+static void stage(struct run *r)
 {
+    static const struct nd_staged_owner owner = {.make = make,
+                                                 .retire = retire,
+                                                 .offer = offer,
+                                                 .load = load,
+                                                 .fetch = fetch,
+                                                 .removed = removed,
+                                                 .tell = tell,
+                                                 .pushed = pushed};
     const struct nd_py_run *what = r->what;
-    struct nd_error err;
+    const struct nd_py_divided *divided = what->divided;
+    struct nd_staged *s = &r->staged;
 
-    for (size_t from = 0, n; from < what->n; from += n) {
-        enum nd_status status;
-
-        Py_BEGIN_ALLOW_THREADS;
-        status = fill(r, from, &err);
-        n = r->slice.n;
-        if (status == ND_OK && r->is_components)
-            status = nd_dedup_push_components(r->dedup, r->slice.item, n, &err);
-        else if (status == ND_OK)
-            status = nd_dedup_push(r->dedup, r->slice.item, n, r->slice.decision, &err);
-        if (status == ND_OK)
-            status = check_engine(r, from + n, &err);
-        if (status == ND_OK && !r->is_components)
-            status = note_decisions(r, from, n, NULL, &err);
-        Py_END_ALLOW_THREADS;
-        if (!raise_status(r, status, &err) ||
-            !nd_py_report(progress, what->n_before + from + n, what->n_all))
-            return false;
-    }
-    return true;
+    *s = (struct nd_staged){.owner = &owner,
+                            .context = r,
+                            .recipe = r->recipe,
+                            .cluster = r->recipe->dedup.cluster,
+                            .is_ordered = !divided,
+                            .order = what->row,
+                            .n_order = what->n,
+                            .alone = r->stats,
+                            .threads = what->threads,
+                            .index_bytes = INDEX_BYTES};
+    if (!divided)
+        return;
+    s->n_records = divided->n_rows;
+    s->n_documents = divided->n_documents;
+    s->keep = divided->keep;
+    s->rough = divided->rough;
+    s->budget = divided->budget;
+    s->tmp = divided->folder;
 }
 
-static bool take_components(struct run *r)
+/* False: an exception is set. */
+static bool prepare(PyObject *module, struct run *r)
 {
-    struct nd_component_via *via = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *via);
-    struct nd_error err;
-    bool is_good = via != NULL;
-
-    if (!is_good)
-        PyErr_NoMemory();
-    for (size_t from = 0; is_good && from < r->what->n; from += ND_PY_SLICE_ROWS) {
-        size_t n = r->what->n - from < ND_PY_SLICE_ROWS ? r->what->n - from : ND_PY_SLICE_ROWS;
-        enum nd_status status;
-
-        Py_BEGIN_ALLOW_THREADS;
-        status = nd_dedup_components(r->dedup, from, n, r->slice.decision, via, &err);
-        if (status == ND_OK)
-            status = note_decisions(r, from, n, via, &err);
-        Py_END_ALLOW_THREADS;
-        is_good = raise_status(r, status, &err) && PyErr_CheckSignals() == 0;
-    }
-    free(via);
-    return is_good;
-}
-
-static bool prepare(struct run *r)
-{
-    struct nd_dedup_options options = nd_dedup_options_default();
     const struct nd_py_run *what = r->what;
     struct nd_error err;
 
@@ -175,23 +211,15 @@ static bool prepare(struct run *r)
     }
     if (what->slice_bytes && what->slice_bytes < r->slice.bytes_max)
         r->slice.bytes_max = what->slice_bytes;
-    if (what->cache_bytes)
-        options.cache_bytes = what->cache_bytes;
-    r->source = (struct nd_text_source){.context = r, .fetch = fetch, .keep = keep_nothing};
-    options.threads = what->threads;
-    options.source = &r->source;
-    r->dedup = nd_dedup_new(r->recipe, &options, &err);
-    if (!r->dedup)
-        nd_py_raise(r->module, &err);
-    r->is_components = r->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
-    return r->dedup != NULL;
+    stage(r);
+    if (what->divided || nd_staged_open(&r->staged, &err) == ND_OK)
+        return true;
+    nd_py_raise(module, &err);
+    return false;
 }
 
 static void release(struct run *r)
 {
-    Py_BEGIN_ALLOW_THREADS;
-    nd_dedup_free(r->dedup);
-    Py_END_ALLOW_THREADS;
     for (size_t i = 0; r->buffer && i <= ND_PY_WORKERS_MAX; i++)
         nd_buffer_release(&r->buffer[i]);
     free(r->buffer);
@@ -203,14 +231,21 @@ static void release(struct run *r)
 bool nd_py_decide(PyObject *module, const struct nd_py_run *what, PyObject *progress,
                   struct nd_dedup_stats *stats)
 {
-    struct run r = {.module = module, .what = what};
-    bool is_good =
-        prepare(&r) && push_all(&r, progress) && (!r.is_components || take_components(&r));
-    struct nd_dedup_stats own;
+    struct run r = {.what = what, .stats = stats, .outside = {.progress = progress}};
+    bool is_good = prepare(module, &r);
+    struct nd_error err;
 
     if (is_good) {
-        nd_dedup_get_stats(r.dedup, &own);
-        nd_dedup_stats_add(stats, &own);
+        enum nd_status status;
+
+        r.outside.thread = PyEval_SaveThread();
+        status = nd_staged_run(&r.staged, &err);
+        if (what->divided) {
+            what->divided->spilled = nd_staged_spilled(&r.staged);
+            what->divided->n_loads = r.staged.n_loads;
+        }
+        nd_staged_release(&r.staged);
+        is_good = nd_py_outside_end(module, &r.outside, status, &err);
     }
     release(&r);
     return is_good;
@@ -242,7 +277,7 @@ PyObject *nd_py_dedup(PyObject *module, struct nd_py_run *run, const struct nd_p
         return PyErr_NoMemory();
     run->row = order->row;
     run->group = order->group;
-    run->n = run->n_all = order->n;
+    run->n = order->n;
     run->removed = put_removed;
     /* cppcheck-suppress autoVariables ; only nd_py_decide uses it */
     run->context = &sink;

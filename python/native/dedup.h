@@ -2,12 +2,27 @@
 #ifndef ND_PYTHON_DEDUP_H
 #define ND_PYTHON_DEDUP_H
 
+#include "loads/budget.h"
 #include "order.h"
 #include "result.h"
 #include "slice.h"
 #include "texts.h"
 
 enum { ND_PY_WORKERS_MAX = 1024 };
+
+/* Rows that are not in memory, and are decided in loads (loads/staged.h). */
+struct nd_py_divided {
+    const struct nd_budget *budget;
+    const struct nd_keep *keep;
+    const struct nd_rough_keys *rough;
+    const char *folder;
+    uint64_t n_rows, n_documents;
+    /* The places in keep order of n rows from this one on, and which of them are documents. */
+    enum nd_status (*offer)(void *context, uint32_t from, size_t n, struct nd_offer *offer,
+                            bool *is_document, struct nd_error *err);
+    void *context;
+    uint64_t spilled, n_loads; /* bytes that were written to files, and loads */
+};
 
 /* What a run is over, all of it borrowed. */
 struct nd_py_run {
@@ -16,16 +31,13 @@ struct nd_py_run {
     const struct nd_py_texts *texts;
     const uint32_t *row, *group; /* of the documents, in keep order; group: of a frame, or NULL */
     size_t n;
+    struct nd_py_divided *divided; /* NULL: they are as `row` has them */
     const struct nd_py_fields *fields;
     unsigned threads;
     size_t cache_bytes, slice_bytes; /* at most; 0: as ever */
-    size_t n_before, n_all;          /* documents of other runs and of all, for who is told */
     /* A document was removed. */
     enum nd_status (*removed)(void *context, const struct nd_py_removed *removed,
                               struct nd_error *err);
-    /* So many have been pushed: whether the engine has become too large.  NULL: it never is. */
-    enum nd_status (*check)(void *context, const struct nd_dedup_stats *stats, size_t pushed,
-                            struct nd_error *err);
     void *context;
 };
 

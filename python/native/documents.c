@@ -150,3 +150,23 @@ bool nd_py_report(PyObject *progress, size_t done, size_t all)
     Py_XDECREF(answer);
     return answer != NULL;
 }
+
+enum nd_status nd_py_outside_report(struct nd_py_outside *outside, size_t done, size_t all,
+                                    struct nd_error *err)
+{
+    bool goes_on;
+
+    PyEval_RestoreThread(outside->thread);
+    goes_on = nd_py_report(outside->progress, done, all);
+    outside->thread = PyEval_SaveThread();
+    return goes_on ? ND_OK : nd_fail(err, ND_ECANCELLED, "Python has raised an exception");
+}
+
+bool nd_py_outside_end(PyObject *module, struct nd_py_outside *outside, enum nd_status status,
+                       const struct nd_error *err)
+{
+    PyEval_RestoreThread(outside->thread);
+    if (status != ND_OK && !PyErr_Occurred())
+        nd_py_raise(module, err);
+    return status == ND_OK;
+}

@@ -57,4 +57,16 @@ struct nd_text_source nd_py_documents_source(const struct nd_py_documents *d);
 /* Signals, and progress(done, all), which may raise.  Needs the GIL.  False: an exception is set. */
 bool nd_py_report(PyObject *progress, size_t done, size_t all);
 
+/* Work without the GIL, during which Python is told how far it is. */
+struct nd_py_outside {
+    PyThreadState *thread; /* PyEval_SaveThread(); given back to PyEval_RestoreThread at last */
+    PyObject *progress;    /* a callable, or None */
+};
+/* As nd_py_report.  ND_ECANCELLED: an exception is set. */
+enum nd_status nd_py_outside_report(struct nd_py_outside *outside, size_t done, size_t all,
+                                    struct nd_error *err);
+/* The work has ended, with this status: take the GIL again.  False: an exception is set. */
+bool nd_py_outside_end(PyObject *module, struct nd_py_outside *outside, enum nd_status status,
+                       const struct nd_error *err);
+
 #endif

@@ -390,7 +390,9 @@ static enum nd_status ask_components(struct nd_staged *s, struct nd_error *err)
 
     for (uint64_t from = s->n_old; status == ND_OK && from < n_pushed(s); from += n) {
         n = n_pushed(s) - from < BATCH ? (size_t)(n_pushed(s) - from) : BATCH;
-        status = nd_dedup_components(s->dedup, from, n, s->decision, s->via, err);
+        status = tell(s, ND_STAGED_ASK, from, n_pushed(s), err);
+        if (status == ND_OK)
+            status = nd_dedup_components(s->dedup, from, n, s->decision, s->via, err);
         if (status == ND_OK)
             status = note_decided(s, from, n, true, err);
     }

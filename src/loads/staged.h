@@ -32,8 +32,8 @@
  * which are never removed.
  */
 
-/* The passes that a caller is told of. */
-enum nd_staged_pass { ND_STAGED_LINK, ND_STAGED_DECIDE };
+/* The passes that a caller is told of; in the last one, components are asked for. */
+enum nd_staged_pass { ND_STAGED_LINK, ND_STAGED_DECIDE, ND_STAGED_ASK };
 
 /* A document that was removed, by record numbers. */
 struct nd_staged_removed {

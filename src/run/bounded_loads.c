@@ -137,6 +137,8 @@ static enum nd_status tell(void *context, enum nd_staged_pass pass, uint64_t don
 {
     const struct nd_bounded_loads *l = context;
 
+    if (pass == ND_STAGED_ASK)
+        return ND_OK;
     return nd_bounded_records_tell(
         l->records, pass == ND_STAGED_LINK ? ND_BOUNDED_LINK : ND_BOUNDED_DECIDE, done, total, err);
 }

@@ -420,7 +420,8 @@ static enum nd_status tell(struct ordered *o, unsigned pass, size_t done, size_t
 static enum nd_status tell_decided(void *context, enum nd_staged_pass pass, uint64_t done,
                                    uint64_t total, struct nd_error *err)
 {
-    (void)pass;
+    if (pass != ND_STAGED_DECIDE)
+        return ND_OK;
     return tell(context, 2, (size_t)done, (size_t)total, err);
 }
 
