@@ -324,7 +324,11 @@ static enum nd_status sync_folder(const char *path, struct nd_error *err)
     enum nd_status status = ND_OK;
 
     if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS))
-        status = nd_fail(err, ND_EIO, "%s: its folder cannot be synced: %s", path, strerror(errno));
+        status =
+            nd_fail(err, ND_EIO,
+                    "%s: is written and in its place, but its folder cannot be synced, so that "
+                    "a power cut may bring back what was there: %s",
+                    path, strerror(errno));
     if (fd >= 0)
         (void)close(fd);
     free(folder);

@@ -37,24 +37,26 @@ enum { WORD = 8, DISTANCE_BITS = 24, MAGIC_BYTES = 8 };
 /* ---- Opened ---- */
 
 /* A file that cannot be opened is none: whoever reads it as another says why.  A pipe is not opened,
- * as its writer would lose its reader when it is closed again. */
-static bool is_sketch_file(const char *path)
+ * as its writer would lose its reader when it is closed again.  1, 0, or < 0: it cannot be read. */
+static int is_sketch_file(const char *path, struct nd_error *err)
 {
     struct stat about;
     char head[MAGIC_BYTES] = {0};
-    bool is_one = false;
-    int fd;
+    ssize_t got = 0;
+    int fd, reason;
 
     if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return false;
+        return 0;
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-        return false;
+        return 0;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
-        is_one = pread(fd, head, sizeof head, 0) == MAGIC_BYTES &&
-                 memcmp(head, ND_SKETCH_FILE_MAGIC, sizeof head) == 0;
+        got = pread(fd, head, sizeof head, 0);
+    reason = errno;
     (void)close(fd);
-    return is_one;
+    if (got < 0)
+        return (int)nd_fail(err, ND_EIO, "%s: cannot be read: %s", path, strerror(reason));
+    return got == MAGIC_BYTES && memcmp(head, ND_SKETCH_FILE_MAGIC, sizeof head) == 0;
 }
 
 /* A name that ends in .sketch, of a file that is empty or was cut within its first bytes. */
@@ -172,14 +174,16 @@ int nd_sketches_open(const char *const *paths, size_t n_paths, struct nd_sketche
 
     *sketches = NULL;
     for (size_t i = 0; i < n_paths; i++) {
-        bool is_one = is_sketch_file(paths[i]);
+        int is_one = is_sketch_file(paths[i], err);
 
-        status = is_one ? ND_OK : check_beginning(paths[i], err);
+        status = is_one < 0 ? (enum nd_status)is_one
+                 : is_one   ? ND_OK
+                            : check_beginning(paths[i], err);
         if (status != ND_OK)
             return (int)status;
         if (i && is_one != (n > 0))
-            return mixed(paths[is_one ? i : 0], paths[is_one ? 0 : i], err);
-        n += is_one;
+            return (int)mixed(paths[is_one ? i : 0], paths[is_one ? 0 : i], err);
+        n += (size_t)is_one;
     }
     if (!n)
         return 0;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,21 @@ int __wrap_rename(const char *from, const char *to)
     if (raises_at_rename)
         raise(SIGTERM);
     return __real_rename(from, to);
+}
+
+int __real_fsync(int fd);
+static bool fails_at_folders;
+
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    struct stat about;
+
+    if (fails_at_folders && fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) {
+        errno = EIO;
+        return -1;
+    }
+    return __real_fsync(fd);
 }
 
 static void note_signal(int number)
@@ -221,6 +237,31 @@ static void an_input_is_replaced_after_the_evidence(void **state)
 {
     (void)state;
     each_way(replace_in_order);
+}
+
+static void publish_in_a_folder_that_is_not_synced(void)
+{
+    struct nd_publisher p = {.syncs = true};
+    struct nd_error err;
+    size_t n = 0;
+
+    write_file("result", "before");
+    assert_int_equal(nd_publisher_add(&p, create("result", "x"), ND_PUBLISH_RESULT, NULL, &err),
+                     ND_OK);
+    fails_at_folders = true;
+    assert_int_equal(nd_publisher_publish(&p, &n, &err), ND_EIO);
+    fails_at_folders = false;
+    assert_holds("result", "x");
+    assert_non_null(strstr(err.message, "result: is written and in its place, but its folder"));
+    assert_non_null(strstr(err.message, strerror(EIO)));
+    nd_publisher_release(&p);
+    assert_holds("result", "x");
+}
+
+static void a_folder_that_is_not_synced_is_told_with_what_was_written(void **state)
+{
+    (void)state;
+    each_way(publish_in_a_folder_that_is_not_synced);
 }
 
 static void publish_evidence_first(void)
@@ -426,6 +467,7 @@ int main(void)
         cmocka_unit_test(many_finished_files_need_few_descriptors),
         cmocka_unit_test(any_number_of_outputs_is_claimed),
         cmocka_unit_test(an_input_is_replaced_after_the_evidence),
+        cmocka_unit_test(a_folder_that_is_not_synced_is_told_with_what_was_written),
         cmocka_unit_test(without_its_evidence_no_result_appears),
         cmocka_unit_test(what_changed_stays_and_the_result_beside_it),
         cmocka_unit_test(signals_wait_until_all_is_published),
