@@ -148,7 +148,8 @@ static int ascending(const void *a, const void *b)
 /* How many of n values a match shares at least. */
 static size_t need_of(const struct nd_signature_lookup *lookup, size_t n)
 {
-    uint64_t need = ((uint64_t)n * lookup->share.p + lookup->share.q - 1) / lookup->share.q;
+    const uint64_t p = lookup->share.p, q = lookup->share.q;
+    uint64_t need = p ? (n * p + q - 1) / q : 0;
 
     return need > lookup->least ? (size_t)need : lookup->least;
 }

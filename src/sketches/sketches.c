@@ -378,16 +378,18 @@ static enum nd_status list_records(const struct file *f, size_t n_fields,
             return nd_fail(err, ND_ENOMEM, "out of memory");
     for (size_t i = 0; i < block->n; i++) {
         struct nd_sketch_place place = nd_sketch_block_place(block, i);
-        struct nd_record *record = &batch->record[i];
-        enum nd_status status = place_of(f, &place, &record->offset, err);
+        uint64_t offset = 0;
+        enum nd_status status = place_of(f, &place, &offset, err);
 
         if (status != ND_OK)
             return status;
         block->rows[i].source += f->first_source;
-        record->source = block->rows[i].source;
-        record->line = block->rows[i].line;
-        record->bytes = (struct nd_view){batch->packed.data + at, (size_t)place.len};
-        nd_sketch_packed_set_source(batch->packed.data + at, record->source);
+        batch->record[i] =
+            (struct nd_record){.bytes = {batch->packed.data + at, (size_t)place.len},
+                               .offset = offset,
+                               .line = block->rows[i].line,
+                               .source = block->rows[i].source};
+        nd_sketch_packed_set_source(batch->packed.data + at, block->rows[i].source);
         at += (size_t)place.len;
     }
     return ND_OK;

@@ -143,11 +143,10 @@ END
     [ ! -e seen.sketch ]
 }
 
-@test "sketch merge and index build are quiet" {
+@test "sketch merge is quiet" {
     corpus >docs.jsonl
     neardup sketch -q docs.jsonl -o docs.sketch
     neardup sketch merge -q docs.sketch -o merged.sketch
-    echo 0123456789abcdef | neardup index build -q - -o one.index
 }
 
 @test "what does not fit together is refused" {

@@ -126,6 +126,8 @@ END
             # shellcheck disable=SC2086
             neardup $options -q part-*.sketch -o of-parts.sketch
             cmp of-whole.sketch of-parts.sketch
+            [ "$options" != "dedup" ] || mv of-whole.sketch plain.sketch
+            [ "$options" != "dedup --memory 64M" ] || cmp plain.sketch of-whole.sketch
         done
     done
 }
