@@ -15,8 +15,10 @@ static const char *duration_text(double seconds, char out[32])
         snprintf(out, 32, "%.2f us", seconds * 1e6);
     else if (seconds < 1)
         snprintf(out, 32, "%.1f ms", seconds * 1e3);
-    else
+    else if (seconds < 1e7)
         snprintf(out, 32, "%.0f s", seconds);
+    else
+        snprintf(out, 32, "%.3g s", seconds);
     return out;
 }
 
@@ -227,6 +229,31 @@ static size_t find_built(const struct hamming_settings *h, const struct nd_hammi
     return i;
 }
 
+/* The two designs that all others lie between; not where some designs are asked for. */
+static void print_extremes(FILE *out, const struct hamming_settings *h,
+                           const struct nd_hamming_problem *problem,
+                           const struct nd_hamming_machine *machine)
+{
+    struct nd_hamming_extreme extreme[ND_HAMMING_EXTREMES];
+    char memory[32], build[32], query[32];
+
+    if (h->tables || h->key_bits || h->family || h->layout ||
+        nd_hamming_extremes(problem, machine, extreme, NULL) != ND_OK)
+        return;
+    for (int i = 0; i < ND_HAMMING_EXTREMES; i++) {
+        const struct nd_hamming_extreme *e = &extreme[i];
+
+        fprintf(
+            out,
+            "  %-*s %6u  %-7u %4s %12.4g %10.6g  %10s %10s %10s %10s  -  not buildable here: %.6g "
+            "entries, %.6g probe%s\n",
+            name_width(), e->name, 1, problem->bits, "-", nd_hamming_chance_degree(problem),
+            e->probes, bytes_text(e->bytes, memory), duration_text(e->build_seconds, build),
+            duration_text(e->query_seconds, query), "-", e->entries, e->probes,
+            e->probes > 1 ? "s" : "");
+    }
+}
+
 static int print_plans(FILE *out, const struct hamming_settings *h,
                        const struct nd_hamming_problem *problem,
                        const struct nd_hamming_machine *machine, struct nd_hamming_plan *plan,
@@ -241,6 +268,7 @@ static int print_plans(FILE *out, const struct hamming_settings *h,
         print_plan(out, h, &plan[i], i == taken);
         any |= why_not(&plan[i]) != NULL && (h->memory <= 0 || plan[i].bytes <= h->memory);
     }
+    print_extremes(out, h, problem, machine);
     if (taken < n)
         return 0;
     any &= problem->count > ND_HAMMING_FILE_PARTS_MAX * (uint64_t)ND_HAMMING_FILE_MAX;

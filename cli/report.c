@@ -91,7 +91,10 @@ const char *bytes_text(double bytes, char out[32])
         bytes /= 1000;
         unit++;
     }
-    snprintf(out, 32, "%.*f %s", unit ? 1 : 0, bytes, units[unit]);
+    if (bytes < 1e5)
+        snprintf(out, 32, "%.*f %s", unit ? 1 : 0, bytes, units[unit]);
+    else
+        snprintf(out, 32, "%.3g %s", bytes, units[unit]);
     return out;
 }
 

@@ -172,6 +172,28 @@ ND_API enum nd_status nd_hamming_plans(const struct nd_hamming_problem *problem,
                                        struct nd_hamming_plan *plans, size_t capacity, size_t *n,
                                        struct nd_error *err);
 
+/* A design at one end of the space of designs, which nobody builds. */
+struct nd_hamming_extreme {
+    /* "stored": every fingerprint within k bits of one of the set is in the table; a query makes one
+     * probe.  "probed": the table has the set; a query probes every fingerprint within k bits. */
+    const char *name;
+    /* Entries of the table, and probes of a query. */
+    double entries, probes;
+    /* Of a sorted table of fingerprints with their ids, on one core. */
+    double bytes, build_seconds, query_seconds;
+};
+#define ND_HAMMING_EXTREMES 2
+
+/*
+ * What the two simple designs would cost that Manku 2007, §3, begins with; first the one that stores
+ * all neighbours, then the one that probes them.  ND_EINVAL: the problem is out of range, or a
+ * figure of the machine is not above 0.
+ */
+ND_API enum nd_status nd_hamming_extremes(const struct nd_hamming_problem *problem,
+                                          const struct nd_hamming_machine *machine,
+                                          struct nd_hamming_extreme extremes[ND_HAMMING_EXTREMES],
+                                          struct nd_error *err);
+
 /*
  * The fastest plan whose index takes at most `memory` bytes (0: any).  Status as above; where none
  * fits, ND_EINVAL with the least memory that would do.

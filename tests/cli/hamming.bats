@@ -38,6 +38,18 @@ in_memory="popcount scan"
     grep -Eq '^[* ] blocks +12 +32 .*  henzinger$' plan
 }
 
+@test "plan: the two extremes that the paper begins with" {
+    neardup index plan --count 1000000 >plan
+    tail -2 plan >last
+    grep -Eq '^  stored +1  64 .* 1 +699.9 GB .* not buildable here: 4.3745e\+10 entries, 1 probe$' last
+    grep -Eq '^  probed +1  64 .* 43745 +16.0 MB .* not buildable here: 1e\+06 entries, 43745 probes$' last
+    neardup index plan --count 1000000 --bits 384 -k 16 | grep -Eq '^  stored .* 4.55e\+23 TB +2.44e\+26 s '
+    for option in "--tables 6" "--key-bits 16" "--design blocks" "--layout fast"; do
+        # shellcheck disable=SC2086
+        [ "$(neardup index plan --count 1000000 $option | grep -cE 'stored|probed')" -eq 0 ]
+    done
+}
+
 @test "slow: plan: the star is what index build makes of the same options, in as many bytes" {
     n=$(sized 200000 50000)
     python3 -c 'import random, sys

@@ -478,6 +478,100 @@ static void two_halves_are_offered_for_much_and_little_memory(void **state)
     assert_int_equal(nd_hamming_new(&index, &plan, NULL), ND_EINVAL);
 }
 
+/* A fingerprint of 32 bits, and whose neighbour it is. */
+struct neighbour {
+    uint64_t value, id;
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const struct neighbour *a = left, *b = right;
+
+    return a->value != b->value ? (a->value < b->value ? -1 : 1)
+                                : (a->id > b->id) - (a->id < b->id);
+}
+
+/* List the fingerprints of 32 bits within 2 of x; returns how many. */
+static size_t list_ball(uint64_t x, uint64_t id, struct neighbour *to)
+{
+    size_t n = 0;
+
+    to[n++] = (struct neighbour){x, id};
+    for (unsigned i = 0; i < 32; i++) {
+        to[n++] = (struct neighbour){x ^ UINT64_C(1) << i, id};
+        for (unsigned j = i + 1; j < 32; j++)
+            to[n++] = (struct neighbour){x ^ UINT64_C(1) << i ^ UINT64_C(1) << j, id};
+    }
+    return n;
+}
+
+/* The ids that a sorted table has for a value; returns a set of bits. */
+static uint64_t probe(const struct neighbour *table, size_t n, uint64_t value)
+{
+    uint64_t ids = 0;
+    size_t from = 0, to = n;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (table[middle].value < value)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (; from < n && table[from].value == value; from++)
+        ids |= UINT64_C(1) << table[from].id;
+    return ids;
+}
+
+static void the_extremes_are_exact_and_cost_what_is_said(void **state)
+{
+    enum { N = 40, BALL = 1 + 32 + 496 };
+    static struct neighbour stored[N * BALL], probed[N], ball[BALL];
+    const struct nd_hamming_problem problem = {32, 2, N}, paper = {64, 3, N_PAPER};
+    struct nd_hamming_extreme extreme[ND_HAMMING_EXTREMES];
+    uint64_t set[N], met = 0;
+    size_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < N; i++) /* some are near others, or equal */
+        set[i] = i < N / 2 ? nd_mix64(i) >> 32 : set[i - N / 2] ^ (UINT64_C(11) << i % 29) >> i % 5;
+    for (size_t i = 0; i < N; i++) {
+        probed[i] = (struct neighbour){set[i], i};
+        n += list_ball(set[i], i, stored + n);
+    }
+    qsort(stored, n, sizeof *stored, by_value);
+    qsort(probed, N, sizeof *probed, by_value);
+    assert_int_equal(nd_hamming_extremes(&problem, NULL, extreme, NULL), ND_OK);
+    assert_string_equal(extreme[0].name, "stored");
+    assert_true(extreme[0].entries == (double)n && extreme[0].probes == 1);
+    assert_true(extreme[0].bytes == 16 * (double)n);
+    assert_string_equal(extreme[1].name, "probed");
+    assert_true(extreme[1].entries == N && extreme[1].probes == BALL);
+    assert_true(extreme[1].bytes == 16 * N);
+    for (size_t q = 0; q < N; q++) {
+        const uint64_t query = set[q] ^ (q % 3 ? UINT64_C(1) << q % 32 : 0);
+        uint64_t scanned = 0, of_probes = 0;
+        size_t probes = list_ball(query, 0, ball);
+
+        for (size_t i = 0; i < N; i++)
+            scanned |= (uint64_t)(__builtin_popcountll(set[i] ^ query) <= 2) << i;
+        for (size_t i = 0; i < probes; i++)
+            of_probes |= probe(probed, N, ball[i].value);
+        assert_int_equal(of_probes, scanned);
+        assert_int_equal(probe(stored, n, query), scanned);
+        met += (uint64_t)__builtin_popcountll(scanned);
+    }
+    assert_true(met > N);
+    /* §3: "(64 choose 3) = 41664 probes", and those of fewer bits. */
+    assert_int_equal(nd_hamming_extremes(&paper, NULL, extreme, NULL), ND_OK);
+    assert_true(extreme[1].probes == 41664 + 2016 + 64 + 1);
+    assert_true(extreme[0].entries == 43745 * (double)N_PAPER);
+    assert_int_equal(
+        nd_hamming_extremes(&(struct nd_hamming_problem){.bits = 31}, NULL, extreme, NULL),
+        ND_EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -490,6 +584,7 @@ int main(void)
         cmocka_unit_test(every_error_is_missed_by_some_key),
         cmocka_unit_test(the_ball_of_a_word_is_sixteen_buckets),
         cmocka_unit_test(chance_is_what_the_formula_says),
+        cmocka_unit_test(the_extremes_are_exact_and_cost_what_is_said),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(only_families_with_sizes_heed_them),
         cmocka_unit_test(a_plan_that_was_altered_is_refused),
