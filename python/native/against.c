@@ -3,9 +3,9 @@
  *
  *     add      the order of the rows; their sketches go to a temporary sketch file meanwhile
  *              (sketch_file.c)
- *     decide   the rows of the old files that matter to these are found (candidates/seen_rows.h); an
- *              engine gets them, then those of the temporary one in keep order; shingles are read
- *              again where it compares
+ *     decide   the rows of the old files that matter to these are found (candidates/seen_rows.h); the
+ *              driver (loads/staged.h) gets them, then those of the temporary one in keep order;
+ *              shingles are read again where the engine compares
  *     append   the survivors' rows, or of clusters that are no stars all, go to the last of the old
  *              files: all of them or none
  *
@@ -23,9 +23,10 @@
 #include "base/pool.h"
 #include "candidates/seen_rows.h"
 #include "candidates/short_texts.h"
-#include "engine/engine.h"
+
 #include "evidence/counts.h"
 #include "evidence/quoted.h"
+#include "loads/staged.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -67,8 +68,11 @@ struct nd_py_against {
     uint64_t *short_files; /* where is_alone, for each: the bits of the files that have one */
     size_t short_capacity, short_files_capacity, n_words; /* words of bits for a document */
     atomic_bool has_no_memory;
-    struct nd_dedup_stats judged; /* where is_alone: what is counted of new documents */
-    struct nd_hash_set equal;     /* where short_texts: the old documents that are kept */
+    struct nd_staged staged;
+    struct nd_py_outside outside;
+    unsigned threads;
+    struct nd_dedup_stats counted_old; /* what is counted of the old documents */
+    struct nd_hash_set equal;          /* where short_texts: the old documents that are kept */
     struct nd_quoted quoted; /* where is_alone: how many documents match something of each file */
     struct match *match;     /* where is_alone: those of a batch */
     size_t n_matches, match_capacity;
@@ -78,10 +82,9 @@ struct nd_py_against {
     struct nd_py_result *result;
     struct nd_sketch_room *room; /* of each worker */
     struct nd_sketch_room name_room[NAMES];
-    /* What is pushed. */
+    /* What is pushed, from this document on. */
+    uint64_t first;
     struct nd_dedup_item item[PUSHED_MAX];
-    struct nd_decision decision[PUSHED_MAX];
-    struct nd_component_via via[PUSHED_MAX];
     struct nd_sketch_row row[PUSHED_MAX];
     struct nd_sketch_room row_room[PUSHED_MAX];
 };
@@ -408,68 +411,126 @@ static enum nd_status read_fresh(const struct nd_py_against *a, uint32_t documen
     return nd_sketch_file_read_row(a->fresh, &a->place[document], parts, room, row, err);
 }
 
-/* A document of the engine: the new ones come there in keep order. */
-static enum nd_status read_pushed(const struct nd_py_against *a, uint64_t document, unsigned parts,
+/* A record of the driver: a row, or behind all rows an old document. */
+static enum nd_status read_record(const struct nd_py_against *a, uint32_t record, unsigned parts,
                                   struct nd_sketch_room *room, struct nd_sketch_row *row,
                                   struct nd_error *err)
 {
-    if (document < a->met.n)
-        return read_old(a, &a->met.item[document], parts, room, row, err);
-    return read_fresh(a, a->document_of[a->order.row[document - a->met.n]], parts, room, row, err);
+    if (record >= a->order.n_rows)
+        return read_old(a, &a->met.item[record - a->order.n_rows], parts, room, row, err);
+    return read_fresh(a, a->document_of[record], parts, room, row, err);
 }
 
-static enum nd_status no_text(void *context, uint64_t document, unsigned worker,
-                              struct nd_view *text, struct nd_error *err)
+/* A record as a row, or as a document of the files. */
+static uint64_t named(const struct nd_py_against *a, uint32_t record)
+{
+    const struct nd_seen_row *old;
+
+    if (record < a->order.n_rows)
+        return record;
+    old = &a->met.item[record - a->order.n_rows];
+    return ND_PY_SEEN | (a->old[old->file].first + old->number);
+}
+
+/* ---- Decisions ---- */
+
+static enum nd_status make(void *context, size_t n, const struct nd_text_source *source,
+                           struct nd_dedup **dedup, struct nd_error *err)
+{
+    struct nd_py_against *a = context;
+    struct nd_dedup_options options = nd_dedup_options_default();
+
+    (void)n;
+    options.threads = a->threads;
+    options.takes_sketches = 1;
+    options.makes_pairs = a->is_alone;
+    options.source = source;
+    *dedup = a->dedup = nd_dedup_new(a->recipe, &options, err);
+    return *dedup ? ND_OK : err->status;
+}
+
+/* What the engine has counted is read at the end, and then it is freed. */
+static void retire(void *context, struct nd_dedup *dedup)
 {
     (void)context;
-    (void)document;
+    (void)dedup;
+}
+
+static enum nd_status no_text(void *context, uint32_t record, unsigned worker, struct nd_view *text,
+                              struct nd_error *err)
+{
+    (void)context;
+    (void)record;
     (void)worker;
     (void)text;
     return nd_fail(err, ND_EINVAL, "a sketch file has no texts");
 }
 
-static enum nd_status keep_nothing(void *context, uint64_t document, size_t item,
-                                   struct nd_error *err)
-{
-    (void)context;
-    (void)document;
-    (void)item;
-    (void)err;
-    return ND_OK;
-}
-
-static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+static enum nd_status fetch_shingles(void *context, uint32_t record, unsigned worker,
                                      const uint64_t **shingle, size_t *n, struct nd_error *err)
 {
     const struct nd_py_against *a = context;
     struct nd_sketch_row row;
-    enum nd_status status =
-        read_pushed(a, document, ND_SKETCH_FILE_ALL, &a->room[worker], &row, err);
+    enum nd_status status = read_record(a, record, ND_SKETCH_FILE_ALL, &a->room[worker], &row, err);
 
     *shingle = row.shingles;
     *n = row.n_shingles;
     return status;
 }
 
-/* ---- Decisions ---- */
-
-static bool is_components(const struct nd_py_against *a)
+/* Look for signals only. */
+static enum nd_status heed_signals(void *context, struct nd_error *err)
 {
-    return a->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
+    struct nd_py_against *a = context;
+    PyObject *progress = a->outside.progress;
+    enum nd_status status;
+
+    a->outside.progress = Py_None;
+    status = nd_py_outside_report(&a->outside, 0, 0, err);
+    a->outside.progress = progress;
+    return status;
 }
 
-static enum nd_status push(struct nd_py_against *a, size_t n, struct nd_error *err)
+static enum nd_status tell(void *context, enum nd_staged_pass pass, uint64_t done, uint64_t total,
+                           struct nd_error *err)
 {
-    return is_components(a) ? nd_dedup_push_components(a->dedup, a->item, n, err)
-                            : nd_dedup_push(a->dedup, a->item, n, a->decision, err);
+    (void)done;
+    (void)total;
+    return pass == ND_STAGED_ASK ? heed_signals(context, err) : ND_OK;
 }
 
-/* So many old documents, from this one on, were decided: note which are kept. */
-static enum nd_status note_old(struct nd_py_against *a, size_t from, size_t n, struct nd_error *err)
+/* Progress is that of the new documents. */
+static enum nd_status pushed(void *context, uint64_t done, size_t n, struct nd_error *err)
 {
-    for (size_t i = 0; a->short_texts && i < n; i++)
-        if (a->decision[i].kept == from + i && !nd_kept_rows_add(&a->equal, a->recipe, &a->row[i]))
-            return out_of_memory(err);
+    struct nd_py_against *a = context;
+
+    if (done < a->met.n)
+        return heed_signals(a, err);
+    return nd_py_outside_report(&a->outside, (size_t)(done - a->met.n) + n, a->order.n, err);
+}
+
+static enum nd_status removed(void *context, const struct nd_staged_removed *removed,
+                              struct nd_error *err)
+{
+    const struct nd_py_against *a = context;
+    const struct nd_py_removed of_rows = {.row = removed->record,
+                                          .kept = named(a, removed->kept),
+                                          .via = named(a, removed->via),
+                                          .decision = removed->decision,
+                                          .component = removed->component};
+
+    return nd_py_result_add(a->result, a->recipe, &of_rows) ? ND_OK : out_of_memory(err);
+}
+
+/* Note which old documents are kept. */
+static enum nd_status old_decided(void *context, uint64_t document,
+                                  const struct nd_decision *decision, struct nd_error *err)
+{
+    struct nd_py_against *a = context;
+
+    if (a->short_texts && decision->kept == document &&
+        !nd_kept_rows_add(&a->equal, a->recipe, &a->row[document - a->first]))
+        return out_of_memory(err);
     return ND_OK;
 }
 
@@ -522,40 +583,20 @@ static enum nd_status list_fresh(struct nd_py_against *a, struct nd_error *err)
     return status;
 }
 
-/* A search, during which the GIL is released but where signals are looked for. */
-struct search {
-    const struct nd_py_against *a;
-    PyThreadState *thread;
-};
-
 static enum nd_status get_fresh(void *context, uint32_t document, struct nd_sketch_room *room,
                                 struct nd_sketch_row *row, struct nd_error *err)
 {
-    const struct search *s = context;
-
-    return read_fresh(s->a, document, ND_SKETCH_FILE_ROWS, room, row, err);
+    return read_fresh(context, document, ND_SKETCH_FILE_ROWS, room, row, err);
 }
 
-static enum nd_status heed_signals(void *context, struct nd_error *err)
-{
-    struct search *s = context;
-    int signalled;
-
-    PyEval_RestoreThread(s->thread);
-    signalled = PyErr_CheckSignals();
-    s->thread = PyEval_SaveThread();
-    return signalled ? nd_fail(err, ND_ECANCELLED, "a signal handler has raised") : ND_OK;
-}
-
-static enum nd_status find_met(struct nd_py_against *a, struct search *s, unsigned threads,
-                               struct nd_error *err)
+static enum nd_status find_met(struct nd_py_against *a, struct nd_error *err)
 {
     const struct nd_sketch_file **file = nd_alloc_array(a->n_old + 1, sizeof *file);
     struct nd_seen_search what = {.recipe = a->recipe,
                                   .n_fresh = (uint32_t)a->n_places,
                                   .fresh = get_fresh,
                                   .go_on = heed_signals,
-                                  .context = s,
+                                  .context = a,
                                   .file = file,
                                   .takes_all = a->short_texts != NULL,
                                   .n_files = a->n_old};
@@ -565,89 +606,56 @@ static enum nd_status find_met(struct nd_py_against *a, struct search *s, unsign
         return out_of_memory(err);
     for (size_t i = 0; i < a->n_old; i++)
         file[i] = a->old[i].file;
-    what.pool = nd_pool_new(threads, err);
+    what.pool = nd_pool_new(a->threads, err);
     status = what.pool ? nd_seen_rows_find(&what, &a->met, err) : err->status;
     nd_pool_free(what.pool);
     free(file);
     return status;
 }
 
-/* Find the old documents that matter to the new ones.  False: an exception is set. */
-static bool meet_old(PyObject *module, struct nd_py_against *a, unsigned threads)
+/* Find the old documents that matter to the new ones. */
+static enum nd_status meet_old(struct nd_py_against *a, struct nd_error *err)
 {
-    struct search s = {.a = a, .thread = PyEval_SaveThread()};
-    struct nd_error err = {0};
-    enum nd_status status = list_fresh(a, &err);
+    enum nd_status status = list_fresh(a, err);
 
     if (status == ND_OK)
-        status = find_met(a, &s, threads, &err);
-    PyEval_RestoreThread(s.thread);
-    if (status != ND_OK && !PyErr_Occurred())
-        nd_py_raise(module, &err);
-    return status == ND_OK;
+        status = find_met(a, err);
+    if (status == ND_OK && a->order.n_rows + a->met.n >= NONE)
+        status = nd_fail(err, ND_EUNSUPPORTED, "more than %u rows and old documents", NONE);
+    return status;
 }
 
-static enum nd_status push_old(struct nd_py_against *a, size_t from, size_t n, struct nd_error *err)
+/* ---- What is pushed ---- */
+
+static enum nd_status load_one(struct nd_py_against *a, uint32_t record, uint64_t document,
+                               size_t i, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
+    struct nd_dedup_item *item = &a->item[i];
+    enum nd_status status = read_record(a, record, parts_of(a), &a->row_room[i], &a->row[i], err);
 
-    for (size_t i = 0; status == ND_OK && i < n; i++) {
-        const struct nd_seen_row *old = &a->met.item[from + i];
-
-        status = read_old(a, old, parts_of(a), &a->row_room[i], &a->row[i], err);
-        a->item[i] = (struct nd_dedup_item){.sketched = &a->row[i]};
-        if (status == ND_OK && !group_old(a, &a->old[old->file], &a->row[i], &a->item[i].group))
-            status = out_of_memory(err);
-    }
-    if (status == ND_OK && a->is_alone)
-        return nd_dedup_push_prototypes(a->dedup, a->item, n, err);
-    if (status == ND_OK)
-        status = push(a, n, err);
-    return status == ND_OK && !is_components(a) ? note_old(a, from, n, err) : status;
-}
-
-/* ---- New documents ---- */
-
-/* A document as a row, or as one of the files. */
-static uint64_t named(const struct nd_py_against *a, uint64_t document)
-{
-    const struct nd_seen_row *old;
-
+    *item = (struct nd_dedup_item){.sketched = &a->row[i]};
+    if (status != ND_OK)
+        return status;
     if (document >= a->met.n)
-        return a->order.row[document - a->met.n];
-    old = &a->met.item[document];
-    return ND_PY_SEEN | (a->old[old->file].first + old->number);
-}
-
-/* What became of n documents of the order from this one on. */
-static enum nd_status note_decisions(struct nd_py_against *a, size_t from, size_t n, bool has_via,
-                                     struct nd_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct nd_decision *decision = &a->decision[i];
-        const struct nd_py_removed removed = {
-            .row = a->order.row[from + i],
-            .kept = named(a, decision->kept),
-            .via = named(a, has_via ? a->via[i].document : decision->kept),
-            .decision = decision,
-            .component = has_via ? &a->via[i] : NULL};
-
-        if (removed.row != removed.kept && !nd_py_result_add(a->result, a->recipe, &removed))
-            return out_of_memory(err);
-    }
+        item->group = a->order.group ? a->order.group[document - a->met.n] : 0;
+    else if (!group_old(a, &a->old[a->met.item[document].file], &a->row[i], &item->group))
+        return out_of_memory(err);
     return ND_OK;
 }
 
-static enum nd_status load_some(struct nd_py_against *a, size_t from, size_t n,
-                                struct nd_error *err)
+static enum nd_status load(void *context, enum nd_staged_pass pass, uint64_t first,
+                           const uint32_t *record, size_t n, const struct nd_dedup_item **items,
+                           size_t *n_items, struct nd_error *err)
 {
+    struct nd_py_against *a = context;
     enum nd_status status = ND_OK;
 
-    for (size_t i = 0; status == ND_OK && i < n; i++) {
-        status = read_pushed(a, a->met.n + from + i, parts_of(a), &a->row_room[i], &a->row[i], err);
-        a->item[i] = (struct nd_dedup_item){.sketched = &a->row[i],
-                                            .group = a->order.group ? a->order.group[from + i] : 0};
-    }
+    (void)pass;
+    a->first = first;
+    *items = a->item;
+    *n_items = n < PUSHED_MAX ? n : PUSHED_MAX;
+    for (size_t i = 0; status == ND_OK && i < *n_items; i++)
+        status = load_one(a, record[i], first + i, i, err);
     return status;
 }
 
@@ -692,8 +700,17 @@ static enum nd_status remove_by_short(struct nd_py_against *a, struct nd_error *
             a->order.row[n++] = row;
         }
     }
-    a->order.n = n;
+    a->order.n = a->staged.n_order = n;
     return status;
+}
+
+/* The old documents were pushed: what comes after them is counted of the new ones. */
+static enum nd_status old_pushed(void *context, struct nd_error *err)
+{
+    struct nd_py_against *a = context;
+
+    nd_dedup_get_stats(a->dedup, &a->counted_old);
+    return a->short_texts && !a->is_alone ? remove_by_short(a, err) : ND_OK;
 }
 
 /* ---- New documents that are compared with old ones alone ---- */
@@ -726,10 +743,10 @@ static void count_quoted(struct nd_py_against *a, uint32_t row, size_t item, siz
 }
 
 /* An equal old document comes first, then a short one that is contained as a whole, then others. */
-static enum nd_status note_judged(struct nd_py_against *a, size_t at, struct nd_decision *decision,
-                                  struct nd_error *err)
+static enum nd_status note_judged(struct nd_py_against *a, uint32_t row,
+                                  struct nd_decision *decision, struct nd_error *err)
 {
-    uint32_t row = a->order.row[at];
+    const struct nd_seen_row *old;
     const struct nd_short_hit *hit =
         decision->kept == UINT64_MAX || decision->identical == ND_IDENTICAL_NO ? short_hit(a, row)
                                                                                : NULL;
@@ -740,94 +757,80 @@ static enum nd_status note_judged(struct nd_py_against *a, size_t at, struct nd_
     }
     if (decision->kept == UINT64_MAX)
         return ND_OK;
-    return remove_for_old(a, row, named(a, decision->kept) ^ ND_PY_SEEN, decision, err);
+    old = &a->met.item[decision->kept];
+    return remove_for_old(a, row, a->old[old->file].first + old->number, decision, err);
 }
 
-static enum nd_status judge_some(struct nd_py_against *a, size_t from, size_t n,
-                                 struct nd_error *err)
+static enum nd_status judged(void *context, const uint32_t *record, struct nd_decision *decision,
+                             size_t n, struct nd_error *err)
 {
-    enum nd_status status = load_some(a, from, n, err);
+    struct nd_py_against *a = context;
+    enum nd_status status = ND_OK;
 
-    a->n_matches = 0;
-    if (status == ND_OK)
-        status = nd_dedup_judge(a->dedup, a->item, n, a->decision, &a->judged, note_match, a, err);
     for (size_t i = 0, next = 0; status == ND_OK && i < n; i++) {
-        count_quoted(a, a->order.row[from + i], i, &next);
-        status = note_judged(a, from + i, &a->decision[i], err);
+        count_quoted(a, record[i], i, &next);
+        status = note_judged(a, record[i], &decision[i], err);
     }
+    a->n_matches = 0;
     return status;
 }
 
-/* ---- New documents, after the old ones ---- */
+/* ---- The whole ---- */
 
-static enum nd_status push_some(struct nd_py_against *a, size_t from, size_t n,
-                                struct nd_error *err)
+/* Make the engine, and sort the rows.  False: an exception is set. */
+static bool begin(PyObject *module, struct nd_py_against *a)
 {
-    enum nd_status status = load_some(a, from, n, err);
-
-    if (status == ND_OK)
-        status = push(a, n, err);
-    return status == ND_OK && !is_components(a) ? note_decisions(a, from, n, false, err) : status;
-}
-
-static enum nd_status note_components(struct nd_py_against *a, size_t from, size_t n,
-                                      struct nd_error *err)
-{
-    enum nd_status status =
-        nd_dedup_components(a->dedup, a->met.n + from, n, a->decision, a->via, err);
-
-    return status == ND_OK ? note_decisions(a, from, n, true, err) : status;
-}
-
-/* Some of so many documents at a time.  False: an exception is set. */
-static bool for_each(PyObject *module, struct nd_py_against *a, size_t all, PyObject *progress,
-                     enum nd_status (*do_some)(struct nd_py_against *a, size_t from, size_t n,
-                                               struct nd_error *err))
-{
-    for (size_t from = 0, n; from < all; from += n) {
-        enum nd_status status;
-        struct nd_error err;
-
-        n = all - from < PUSHED_MAX ? all - from : PUSHED_MAX;
-        Py_BEGIN_ALLOW_THREADS;
-        status = do_some(a, from, n, &err);
-        Py_END_ALLOW_THREADS;
-        if (status != ND_OK)
-            nd_py_raise(module, &err);
-        if (status != ND_OK || !nd_py_report(progress, from + n, all))
-            return false;
-    }
-    return true;
-}
-
-static bool make_engine(PyObject *module, struct nd_py_against *a, unsigned threads)
-{
-    struct nd_text_source source = {
-        .context = a, .fetch = no_text, .keep = keep_nothing, .fetch_shingles = fetch_shingles};
-    struct nd_dedup_options options = nd_dedup_options_default();
+    static const struct nd_staged_owner owner = {.make = make,
+                                                 .retire = retire,
+                                                 .load = load,
+                                                 .fetch = no_text,
+                                                 .fetch_shingles = fetch_shingles,
+                                                 .removed = removed,
+                                                 .found = note_match,
+                                                 .old_decided = old_decided,
+                                                 .old_pushed = old_pushed,
+                                                 .judged = judged,
+                                                 .tell = tell,
+                                                 .pushed = pushed};
     struct nd_error err;
 
-    options.threads = threads;
-    options.takes_sketches = 1;
-    options.makes_pairs = a->is_alone;
-    options.source = &source;
-    a->dedup = nd_dedup_new(a->recipe, &options, &err);
-    a->result = a->dedup ? nd_py_result_new(a->order.n_rows, 0, a->recipe) : NULL;
-    if (!a->dedup)
+    a->staged =
+        (struct nd_staged){.owner = &owner,
+                           .context = a,
+                           .recipe = a->recipe,
+                           .cluster = a->is_alone ? ND_CLUSTER_PAIRS : a->recipe->dedup.cluster,
+                           .n_records = a->order.n_rows,
+                           .is_ordered = true,
+                           .only_old = a->is_alone};
+    if (nd_staged_open(&a->staged, &err) != ND_OK) {
         nd_py_raise(module, &err);
-    else if (!a->result || !nd_py_order_settle(&a->order))
+        return false;
+    }
+    a->result = nd_py_result_new(a->order.n_rows, 0, a->recipe);
+    if (!a->result || !nd_py_order_settle(&a->order))
         PyErr_NoMemory();
     return !PyErr_Occurred();
 }
 
-/* What is counted of the new documents alone. */
-static void count(struct nd_py_against *a, const struct nd_dedup_stats *old, uint64_t n_documents,
-                  uint32_t n_never)
+/* Without the GIL. */
+static enum nd_status run(struct nd_py_against *a, struct nd_error *err)
 {
+    enum nd_status status = meet_old(a, err);
+
+    a->staged.order = a->order.row;
+    a->staged.n_order = a->order.n;
+    a->staged.n_old = a->met.n;
+    return status == ND_OK ? nd_staged_run(&a->staged, err) : status;
+}
+
+/* What is counted of the new documents alone. */
+static void count(struct nd_py_against *a, uint64_t n_documents, uint32_t n_never)
+{
+    const struct nd_dedup_stats *old = &a->counted_old;
     struct nd_dedup_stats *s = &a->result->stats, pushed;
 
     nd_dedup_get_stats(a->dedup, &pushed);
-    *s = a->judged;
+    *s = a->staged.judged;
     nd_dedup_stats_add(s, &pushed);
     nd_dedup_stats_leave_out(s, old);
     s->candidates -= old->candidates;
@@ -837,38 +840,27 @@ static void count(struct nd_py_against *a, const struct nd_dedup_stats *old, uin
     a->result->n_never = n_never;
 }
 
-/* Decide about the new documents; the old ones were pushed. */
-static bool decide_new(PyObject *module, struct nd_py_against *a, PyObject *progress)
-{
-    struct nd_error err;
-
-    if (a->is_alone)
-        return for_each(module, a, a->order.n, progress, judge_some);
-    if (a->short_texts && remove_by_short(a, &err) != ND_OK) {
-        nd_py_raise(module, &err);
-        return false;
-    }
-    return for_each(module, a, a->order.n, progress, push_some) &&
-           (!is_components(a) || for_each(module, a, a->order.n, Py_None, note_components));
-}
-
-static bool decide(PyObject *module, struct nd_py_against *a, unsigned threads, PyObject *progress)
+static bool decide(PyObject *module, struct nd_py_against *a, PyObject *progress)
 {
     uint32_t n_never = a->order.comparable.n_alone; /* of new documents: no old one was seen yet */
     uint64_t n_documents = a->order.n;
-    struct nd_dedup_stats old;
-    bool is_good = make_engine(module, a, threads) && meet_old(module, a, threads) &&
-                   for_each(module, a, a->met.n, Py_None, push_old);
+    bool is_good = begin(module, a);
+    struct nd_error err;
 
-    if (is_good)
-        nd_dedup_get_stats(a->dedup, &old);
-    is_good = is_good && decide_new(module, a, progress);
+    if (is_good) {
+        enum nd_status status;
+
+        a->outside = (struct nd_py_outside){PyEval_SaveThread(), progress};
+        status = run(a, &err);
+        is_good = nd_py_outside_end(module, &a->outside, status, &err);
+    }
     if (is_good && a->order.keep.by == ND_KEEP_NONE && !nd_py_result_remove_leaders(a->result)) {
         PyErr_NoMemory();
         is_good = false;
     }
     if (is_good)
-        count(a, &old, n_documents, n_never);
+        count(a, n_documents, n_never);
+    nd_staged_release(&a->staged);
     nd_dedup_free(a->dedup);
     a->dedup = NULL;
     return is_good;
@@ -886,13 +878,13 @@ static PyObject *against_decide(PyObject *module, PyObject *args)
         !(a = enter(capsule, false)))
         return NULL;
     a->is_broken = true;
+    a->threads = threads;
     a->fresh = nd_py_sketch_file(file);
     if (a->fresh && check_file(a, a->fresh, &err) != ND_OK)
         nd_py_raise(module, &err);
     else if (a->fresh && nd_sketch_file_info(a->fresh)->documents != a->order.n)
         PyErr_SetString(PyExc_ValueError, "the file is not of these rows");
-    else if (a->fresh && PyList_Append(a->held, file) == 0 &&
-             decide(module, a, threads, progress)) {
+    else if (a->fresh && PyList_Append(a->held, file) == 0 && decide(module, a, progress)) {
         result = nd_py_result_capsule(a->result);
         a->result = NULL;
         a->is_broken = result == NULL;
