@@ -56,6 +56,25 @@ CASES = [
         dedup("--cluster", "components"),
         FILLING,
     ),
+    *(
+        (
+            f"small vocabulary, {verify}",
+            inputs.small_vocabulary,
+            "jsonl",
+            5_000,
+            dedup("--verify", verify),
+            GROWTH,
+        )
+        for verify in ("containment", "containment-of-kept", "containment-either", "cosine")
+    ),
+    (
+        "half template, containment-either",
+        inputs.half_templates,
+        "jsonl",
+        10_000,
+        dedup("--verify", "containment-either"),
+        GROWTH,
+    ),
     (
         "near copies, components",
         inputs.near_copies,

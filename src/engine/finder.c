@@ -83,6 +83,7 @@ static enum nd_status find_containing(const struct nd_finder *finder, struct nd_
     enum nd_status status = nd_containers_query(finder->containers, &w->containers,
                                                 &item->read.content, filter, &w->found);
 
+    w->crowd = w->containers.n_common;
     for (size_t i = 0; status == ND_OK && i < w->found.count; i++)
         w->found.items[i].distance = (uint16_t)__builtin_popcountll(
             item->read.row.simhash ^ nd_index_simhash(finder->index, w->found.items[i].number));
@@ -191,6 +192,14 @@ void nd_finder_clear(struct nd_finder *finder)
         nd_signature_index_clear(finder->signatures);
     if (finder->containers)
         nd_containers_clear(finder->containers);
+}
+
+void nd_finder_bound(struct nd_finder *finder, const struct nd_engine_plan *plan,
+                     const struct nd_finder *base)
+{
+    if (finder->containers)
+        nd_containers_bound(finder->containers, plan->params.max_checks,
+                            base ? base->containers : NULL);
 }
 
 enum nd_status nd_finder_append(struct nd_finder *finder, const struct nd_item *item,

@@ -35,6 +35,10 @@ enum nd_status nd_finder_add(struct nd_finder *finder, const struct nd_item *ite
                              struct nd_error *err);
 void nd_finder_remove(struct nd_finder *finder, const struct nd_item *item, uint32_t number);
 void nd_finder_clear(struct nd_finder *finder);
+/* Let no value of a shingle list more than max_checks documents from now on, those of the base among
+ * them, if it is not NULL (nd_containers_bound). */
+void nd_finder_bound(struct nd_finder *finder, const struct nd_engine_plan *plan,
+                     const struct nd_finder *base);
 
 /*
  * Both at once for the kept documents of a batch, which get the next numbers: those that are listed

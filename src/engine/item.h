@@ -35,7 +35,8 @@ struct nd_hit {
 struct nd_item_search {
     struct nd_candidates near; /* of earlier batches, the nearest first: no more than max_checks */
     size_t n_near;             /* how many there were */
-    uint32_t crowd; /* none of its keys lists more documents of earlier batches, near or not */
+    uint32_t crowd; /* none of its keys lists more documents of earlier batches, near or not; where
+                     * samples are looked up: nd_container_scratch.n_common */
     struct nd_candidates near_in_batch; /* kept ones of this batch; their numbers are places */
     size_t n_checked;                   /* so many of near_in_batch are compared */
     struct nd_hit *hits;

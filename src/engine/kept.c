@@ -341,7 +341,11 @@ enum nd_status nd_kept_init(struct nd_kept *kept, const struct nd_engine_plan *p
     if (!kept->cache || (!source && !kept->texts))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     kept->source = source ? *source : nd_texts_source(kept->texts);
-    return nd_finder_init(&kept->finder, plan, err) ? ND_OK : ND_ENOMEM;
+    if (!nd_finder_init(&kept->finder, plan, err))
+        return ND_ENOMEM;
+    if (plan->params.cluster != ND_CLUSTER_PAIRS)
+        nd_finder_bound(&kept->finder, plan, NULL);
+    return ND_OK;
 }
 
 void nd_kept_release(struct nd_kept *kept)

@@ -132,6 +132,84 @@ static bool note_values_joined(const struct nd_kept *kept, struct nd_worker *w,
     return ok;
 }
 
+/* How often values occur in the documents of a batch, or more where some fall together. */
+struct value_counts {
+    uint32_t *n;
+    size_t mask;
+};
+
+static bool count_values(struct value_counts *counts, const struct nd_item *item,
+                         const struct nd_index_row *const *row, size_t n)
+{
+    size_t total = 0, places = 64;
+
+    for (size_t i = 0; i < n; i++)
+        total += row[i] ? item[item[i].first_same].read.content.n_values : 0;
+    while (places < 4 * total)
+        places *= 2;
+    counts->mask = places - 1;
+    counts->n = calloc(places, sizeof *counts->n);
+    for (size_t i = 0; counts->n && i < n; i++) {
+        const struct nd_container_row *content = &item[item[i].first_same].read.content;
+
+        for (uint32_t k = 0; row[i] && k < content->n_values; k++)
+            counts->n[content->value[k] & counts->mask]++;
+    }
+    return counts->n != NULL;
+}
+
+/*
+ * Whether as many values of an item's sample as must be shared may be full before the batch ends.
+ * A list is full if the index has half of its room taken, or the batch takes the other half.
+ */
+static bool may_fill(const struct nd_engine_plan *plan, const struct nd_item *item, size_t place,
+                     const struct value_counts *counts)
+{
+    const struct nd_item *first = &item[item[place].first_same];
+    const struct nd_container_row *content = &first->read.content;
+    uint32_t need, k = nd_container_sample(&plan->containers, content, &need),
+                   n = first->search.crowd;
+
+    for (uint32_t i = 0; counts->n && i < k && n < need; i++)
+        n += counts->n[content->value[i] & counts->mask] > plan->params.max_checks / 2;
+    return n >= need;
+}
+
+/* Whether a list of those that are left out of full values may fill up. */
+static bool overflow_may_fill(const struct nd_kept *kept, const struct nd_item *item,
+                              const struct nd_index_row *const *row, const unsigned char *link,
+                              size_t n)
+{
+    size_t n_linked = 0, max_near = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t n_near = row[i] ? item[item[i].first_same].search.n_near : 0;
+
+        n_linked += row[i] && link[i];
+        max_near = n_near > max_near ? n_near : max_near;
+    }
+    return n_linked + max_near >= kept->plan->params.max_checks &&
+           n_linked + nd_containers_longest(kept->finder.containers, ND_CONTAINERS_OVERFLOW) >=
+               kept->plan->params.max_checks;
+}
+
+int nd_overflow_may_fill(const struct nd_kept *kept, const struct nd_item *item,
+                         const struct nd_index_row *const *row, const unsigned char *link, size_t n)
+{
+    struct value_counts counts = {NULL, 0};
+    int may;
+
+    if (!kept->finder.containers)
+        return 0;
+    may = overflow_may_fill(kept, item, row, link, n);
+    if (!may && n > kept->plan->params.max_checks / 2 && !count_values(&counts, item, row, n))
+        may = -1;
+    for (size_t i = 0; !may && i < n; i++)
+        may = row[i] && may_fill(kept->plan, item, i, &counts);
+    free(counts.n);
+    return may;
+}
+
 enum { KEYS_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
 
 static bool has_limit(const struct nd_engine_plan *plan)

@@ -26,6 +26,14 @@ void nd_listed_keys_add(struct nd_listed_keys *listed, const struct nd_engine_pl
  */
 bool nd_overflow_note(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *batch,
                       const struct nd_listed_keys *listed, struct nd_item *item);
+/*
+ * Where samples of shingles are looked up: whether lists may fill up within a batch, so that it
+ * matters for its items which of them were listed before (nd_containers_bound).  row[i] NULL: not
+ * listed; link: nd_finder_link.  1, 0; < 0: out of memory.
+ */
+int nd_overflow_may_fill(const struct nd_kept *kept, const struct nd_item *item,
+                         const struct nd_index_row *const *row, const unsigned char *link,
+                         size_t n);
 /* The same where every document is listed as it comes. */
 bool nd_overflow_note_next(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item);
 /*

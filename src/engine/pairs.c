@@ -325,6 +325,7 @@ static enum nd_status list_one_by_one(struct pairing *job, struct nd_error *err)
     struct nd_dedup *d = job->batch->d;
     enum nd_status status = nd_index_reserve(d->kept.finder.index, job->batch->n, err);
 
+    nd_finder_bound(&d->kept.finder, &d->plan, NULL);
     for (size_t i = 0; status == ND_OK && i < job->batch->n; i++) {
         struct nd_item *item = &job->batch->item[i];
 

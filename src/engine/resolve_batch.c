@@ -51,6 +51,7 @@ struct resolving {
     struct nd_worker *w;       /* of this thread */
     struct nd_finder *leaders; /* kept ones of the batch */
     bool is_ahead;             /* before the turn: the kept documents are not to be read */
+    bool may_fill;             /* nd_overflow_may_fill: all are resolved in order */
     /* The documents concerned: copies, and those that share a table key with another. */
     size_t *linked; /* their places, in order */
     size_t n_linked;
@@ -387,6 +388,8 @@ static enum nd_status resolve_in_order(struct resolving *s)
     enum nd_status status = ND_OK;
 
     nd_finder_clear(s->leaders);
+    if (s->may_fill)
+        nd_finder_bound(s->leaders, &s->d->plan, &s->d->kept.finder);
     for (size_t i = 0; status == ND_OK && i < s->n_linked; i++)
         status = resolve_next(s, s->linked[i]);
     return status;
@@ -450,6 +453,20 @@ static enum nd_status resolve_alone(const struct resolving *s, struct nd_item *i
     return ND_ENOMEM;
 }
 
+/* Where lists may fill up within the batch, all of its listed documents take part: whether one is
+ * listed under a value depends on all before it. */
+static enum nd_status link_by_lists(struct resolving *s, size_t n,
+                                    const struct nd_index_row *const *row)
+{
+    int may = nd_overflow_may_fill(&s->d->kept, s->item, row, s->link, n);
+
+    s->may_fill = may > 0;
+    for (size_t i = 0; may > 0 && i < n; i++)
+        if (row[i])
+            s->link[i] = ND_LINKED_EARLIER | ND_LINKED_LATER;
+    return may < 0 ? ND_ENOMEM : ND_OK;
+}
+
 /* Find the copies, and the listed documents that may meet another of the batch.  All others are
  * decided by what they have. */
 static enum nd_status find_linked(struct resolving *s, size_t n, struct nd_error *err)
@@ -459,6 +476,8 @@ static enum nd_status find_linked(struct resolving *s, size_t n, struct nd_error
 
     if (status == ND_OK)
         status = link_all(s, n, row);
+    if (status == ND_OK)
+        status = link_by_lists(s, n, row);
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         struct nd_item *item = &s->item[i];
 
@@ -514,7 +533,7 @@ static enum nd_status resolve_all(struct nd_engine_batch *batch, struct nd_error
         nd_fail(err, status, "out of memory for a batch of %zu documents", n);
     if (status == ND_OK && !nd_listed_keys_reserve(&s.listed, &d->plan, s.n_linked))
         status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
-    if (status == ND_OK && nd_pool_threads(d->crew.pool) > 1)
+    if (status == ND_OK && nd_pool_threads(d->crew.pool) > 1 && !s.may_fill)
         status = run_rounds(&s);
     if (status == ND_OK)
         status = resolve_in_order(&s);

@@ -24,7 +24,7 @@ struct nd_worker {
     struct nd_matching_worker *matching; /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_container_scratch containers;
     struct nd_candidates found; /* the candidates of the last look-up */
-    uint32_t crowd;             /* in that look-up no key listed more documents, near or not */
+    uint32_t crowd; /* in that look-up no key listed more documents, near or not; or n_common */
 
     /* What was fetched of kept documents. */
     struct nd_shingle_cache *fetched; /* shingles made in this batch */

@@ -19,6 +19,7 @@ struct fact {
     uint32_t n_shingles;
     uint32_t group;
     uint32_t overflow; /* 1 + its place among those that are left out of full values; 0: of none */
+    bool is_sparse; /* full lists left fewer values of its sample than it would be listed under */
 };
 
 /* The values of a document under which it is listed, where these are not all. */
@@ -29,14 +30,15 @@ struct overflow {
 
 struct nd_containers {
     struct nd_container_params params;
-    struct nd_column value;       /* uint32_t: of the documents, one after the other */
-    struct nd_column fact;        /* struct fact */
-    struct nd_column overflowing; /* struct overflow */
+    uint32_t room;                    /* documents that a table lists under a value at most */
+    const struct nd_containers *base; /* what stands there counts too; NULL: nothing */
+    struct nd_column value;           /* uint32_t: of the documents, one after the other */
+    struct nd_column fact;            /* struct fact */
+    struct nd_column overflowing;     /* struct overflow */
     uint64_t n_words, n_left_out;
-    uint32_t n, n_overflowing;
-    struct nd_postings whole;    /* all values of a document: those that may contain */
-    struct nd_postings sample;   /* of its sample: those that may be contained */
-    struct nd_postings overflow; /* of those that are left out of full values */
+    uint32_t n, n_overflowing, n_crowded;
+    struct nd_postings table[ND_CONTAINER_TABLES];
+    uint32_t longest[ND_CONTAINER_TABLES]; /* how many documents the longest list of a table has */
     struct nd_container_scratch scratch;
 };
 
@@ -89,9 +91,9 @@ static bool is_left_out(const struct nd_container_row *row, uint32_t i)
 }
 
 /* Have the values ordered by how many stand under them, the fewest first: the place of the i-th is
- * the lower half of s->order[i].  False: out of memory. */
-static bool order_by_rarity(const struct nd_postings *p, struct nd_container_scratch *s,
-                            const uint32_t *value, uint32_t n);
+ * the lower half of s->order[i], and the upper how many.  False: out of memory. */
+static bool order_by_rarity(const struct nd_containers *c, enum nd_container_table table,
+                            struct nd_container_scratch *s, const uint32_t *value, uint32_t n);
 
 /* The values under which a document is listed, or was stored to be. */
 static const uint32_t *listed_values(const struct nd_containers *c, uint32_t number, uint32_t *n);
@@ -114,8 +116,10 @@ struct nd_containers *nd_containers_new(const struct nd_container_params *params
 {
     struct nd_containers *c = calloc(1, sizeof *c);
 
-    if (c)
+    if (c) {
         c->params = *params;
+        c->room = UINT32_MAX;
+    }
     return c;
 }
 
@@ -126,33 +130,53 @@ void nd_containers_free(struct nd_containers *c)
     nd_column_release(&c->value);
     nd_column_release(&c->fact);
     nd_column_release(&c->overflowing);
-    nd_postings_release(&c->whole);
-    nd_postings_release(&c->sample);
-    nd_postings_release(&c->overflow);
+    for (unsigned t = 0; t < ND_CONTAINER_TABLES; t++)
+        nd_postings_release(&c->table[t]);
     nd_container_scratch_release(&c->scratch);
     free(c);
 }
 
 size_t nd_containers_bytes(const struct nd_containers *c)
 {
-    return sizeof *c + c->value.bytes + c->fact.bytes + c->overflowing.bytes +
-           nd_postings_bytes(&c->whole) + nd_postings_bytes(&c->sample) +
-           nd_postings_bytes(&c->overflow);
+    size_t bytes = sizeof *c + c->value.bytes + c->fact.bytes + c->overflowing.bytes;
+
+    for (unsigned t = 0; t < ND_CONTAINER_TABLES; t++)
+        bytes += nd_postings_bytes(&c->table[t]);
+    return bytes;
 }
 
 void nd_containers_clear(struct nd_containers *c)
 {
-    nd_postings_clear(&c->whole);
-    nd_postings_clear(&c->sample);
-    nd_postings_clear(&c->overflow);
-    c->n = c->n_overflowing = 0;
+    for (unsigned t = 0; t < ND_CONTAINER_TABLES; t++)
+        nd_postings_clear(&c->table[t]);
+    memset(c->longest, 0, sizeof c->longest);
+    c->n = c->n_overflowing = c->n_crowded = 0;
     c->n_words = c->n_left_out = 0;
+    nd_containers_bound(c, UINT32_MAX, NULL);
+}
+
+void nd_containers_bound(struct nd_containers *c, uint32_t room, const struct nd_containers *base)
+{
+    c->room = room;
+    c->base = base;
+}
+
+uint32_t nd_containers_longest(const struct nd_containers *c, enum nd_container_table table)
+{
+    return c->longest[table];
+}
+
+uint32_t nd_container_sample(const struct nd_container_params *p,
+                             const struct nd_container_row *row, uint32_t *need)
+{
+    *need = row->n_values ? min_shared(p, row->n_values, row->n_shingles) : 1;
+    return sample_size(p, row->n_values);
 }
 
 uint64_t nd_containers_crowded(const struct nd_containers *c, uint64_t *n_values)
 {
     *n_values = c->n_left_out;
-    return c->n_overflowing;
+    return (uint64_t)c->n_overflowing + c->n_crowded;
 }
 
 bool nd_containers_append(struct nd_containers *c, const struct nd_container_row *row)
@@ -165,7 +189,8 @@ bool nd_containers_append(struct nd_containers *c, const struct nd_container_row
         return false;
     if (stored)
         memcpy((uint32_t *)c->value.data + c->n_words, row->value, stored * sizeof *row->value);
-    *fact_of(c, c->n++) = (struct fact){c->n_words, row->n_values, row->n_shingles, row->group, 0};
+    *fact_of(c, c->n++) =
+        (struct fact){c->n_words, row->n_values, row->n_shingles, row->group, 0, false};
     c->n_words += stored;
     return true;
 }
@@ -201,46 +226,91 @@ void nd_container_scratch_release(struct nd_container_scratch *s)
     *s = (struct nd_container_scratch){0};
 }
 
-static bool order_by_rarity(const struct nd_postings *p, struct nd_container_scratch *s,
-                            const uint32_t *value, uint32_t n)
+/* How many documents of the base stand under a value. */
+static uint32_t count_in_base(const struct nd_containers *c, enum nd_container_table table,
+                              uint32_t value)
 {
+    return c->base ? nd_postings_find(&c->base->table[table], value).n : 0;
+}
+
+static bool order_by_rarity(const struct nd_containers *c, enum nd_container_table table,
+                            struct nd_container_scratch *s, const uint32_t *value, uint32_t n)
+{
+    const struct nd_postings *p = &c->table[table];
+
     if (!reserve_scratch(s, n))
         return false;
     for (uint32_t i = 0; i < n; i++)
         nd_postings_prefetch(p, value[i]);
     for (uint32_t i = 0; i < n; i++) {
         s->posting[i] = nd_postings_find(p, value[i]);
-        s->order[i] = (uint64_t)s->posting[i].n << 32 | i;
+        s->order[i] = (uint64_t)(s->posting[i].n + count_in_base(c, table, value[i])) << 32 | i;
     }
     nd_sort_values(s->order, n, s->order + n);
     return true;
 }
 
-static bool add_all(struct nd_postings *p, const uint32_t *value, uint32_t n, uint32_t number)
+/* How many of n ordered values have `room` documents or more: the last ones. */
+static uint32_t count_full(const struct nd_container_scratch *s, uint32_t n, uint32_t room)
+{
+    uint32_t full = 0;
+
+    while (full < n && s->order[n - 1 - full] >> 32 >= room)
+        full++;
+    return full;
+}
+
+/* List a number under a value, unless that is full, which *is_full says.  False: out of memory. */
+static bool add_under(struct nd_containers *c, enum nd_container_table table, uint32_t value,
+                      uint32_t number, bool *is_full)
+{
+    uint32_t in_base = count_in_base(c, table, value),
+             room = c->room > in_base ? c->room - in_base : 0, n;
+
+    if (!nd_postings_add(&c->table[table], value, number, room, &n))
+        return false;
+    *is_full = n >= room;
+    if (!*is_full && n >= c->longest[table])
+        c->longest[table] = n + 1;
+    return true;
+}
+
+/* Under all of n values that are not full; add to *n_full those of the first k that are. */
+static bool add_all(struct nd_containers *c, enum nd_container_table table, const uint32_t *value,
+                    uint32_t n, uint32_t number, uint32_t k, uint32_t *n_full)
 {
     enum { AHEAD = 16 };
+    bool is_full;
 
     for (uint32_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
-            nd_postings_prefetch(p, value[i + AHEAD]);
-        if (!nd_postings_add(p, value[i], number))
+            nd_postings_prefetch(&c->table[table], value[i + AHEAD]);
+        if (!add_under(c, table, value[i], number, &is_full))
             return false;
+        *n_full += is_full && i < k;
     }
     return true;
 }
 
-/* Under the rarest values of the sample that must have enough of what is shared. */
-static bool list_sample(struct nd_containers *c, uint32_t number, const uint32_t *value)
+/* Under the rarest values of the sample that must have enough of what is shared; *n_full: how many
+ * values of the sample are full. */
+static bool list_sample(struct nd_containers *c, uint32_t number, const uint32_t *value,
+                        uint32_t *n_full)
 {
-    const struct fact *fact = fact_of(c, number);
+    struct fact *fact = fact_of(c, number);
     uint32_t k = sample_size(&c->params, fact->n_values),
              need = min_shared(&c->params, fact->n_values, fact->n_shingles),
              n = k - need + 1 + more_values(need);
+    bool is_full;
 
-    if (!order_by_rarity(&c->sample, &c->scratch, value, k))
+    if (!order_by_rarity(c, ND_CONTAINERS_SAMPLE, &c->scratch, value, k))
         return false;
+    *n_full = count_full(&c->scratch, k, c->room);
+    fact->is_sparse = k - *n_full < n;
+    n = fact->is_sparse ? k - *n_full : n;
     for (uint32_t i = 0; i < n; i++)
-        if (!nd_postings_add(&c->sample, value[(uint32_t)c->scratch.order[i]], number))
+        if (!add_under(c, ND_CONTAINERS_SAMPLE, value[(uint32_t)c->scratch.order[i]], number,
+                       &is_full))
             return false;
     return true;
 }
@@ -249,7 +319,7 @@ static bool list_sample(struct nd_containers *c, uint32_t number, const uint32_t
 static bool list_overflowing(struct nd_containers *c, uint32_t number,
                              const struct nd_container_row *row)
 {
-    uint32_t stored = stored_count(&c->params, row->n_values), n = 0;
+    uint32_t stored = stored_count(&c->params, row->n_values), n = 0, full = 0;
     uint32_t *value;
 
     if (!nd_column_reserve(&c->value, c->n_words + stored + 1, sizeof *value) ||
@@ -263,19 +333,30 @@ static bool list_overflowing(struct nd_containers *c, uint32_t number,
     fact_of(c, number)->overflow = c->n_overflowing;
     c->n_words += n;
     c->n_left_out += stored - n;
-    return add_all(&c->overflow, value, n, number);
+    return add_all(c, ND_CONTAINERS_OVERFLOW, value, n, number, 0, &full);
 }
 
 bool nd_containers_list(struct nd_containers *c, uint32_t number,
                         const struct nd_container_row *row)
 {
+    uint32_t k, need, full = 0, full_for_sample = 0;
+
     if (row->n_values == 0)
         return true;
     if (row->left_out)
         return list_overflowing(c, number, row);
-    return (c->params.way == ND_CONTAINERS_OF_KEPT ||
-            add_all(&c->whole, row->value, row->n_values, number)) &&
-           (c->params.way == ND_CONTAINERS_IN_KEPT || list_sample(c, number, row->value));
+    k = nd_container_sample(&c->params, row, &need);
+    if ((c->params.way != ND_CONTAINERS_OF_KEPT &&
+         !add_all(c, ND_CONTAINERS_WHOLE, row->value, row->n_values, number, k, &full)) ||
+        (c->params.way != ND_CONTAINERS_IN_KEPT &&
+         !list_sample(c, number, row->value, &full_for_sample)))
+        return false;
+    full = full > full_for_sample ? full : full_for_sample;
+    if (full >= need) {
+        c->n_crowded++;
+        c->n_left_out += full;
+    }
+    return true;
 }
 
 static const uint32_t *listed_values(const struct nd_containers *c, uint32_t number, uint32_t *n)
@@ -302,11 +383,11 @@ void nd_containers_remove(struct nd_containers *c, uint32_t number)
 
     for (uint32_t i = 0; i < n; i++) {
         if (is_overflowing)
-            nd_postings_remove(&c->overflow, value[i], number);
+            nd_postings_remove(&c->table[ND_CONTAINERS_OVERFLOW], value[i], number);
         else if (c->params.way != ND_CONTAINERS_OF_KEPT)
-            nd_postings_remove(&c->whole, value[i], number);
+            nd_postings_remove(&c->table[ND_CONTAINERS_WHOLE], value[i], number);
         if (!is_overflowing && i < k && c->params.way != ND_CONTAINERS_IN_KEPT)
-            nd_postings_remove(&c->sample, value[i], number);
+            nd_postings_remove(&c->table[ND_CONTAINERS_SAMPLE], value[i], number);
     }
 }
 
@@ -346,20 +427,33 @@ static bool take_all(const struct nd_postings *p, const uint32_t *value, uint32_
     return true;
 }
 
-/* Take the documents that have enough of the rarest values of the row's sample. */
+/*
+ * Take the documents that may have enough of the values of the row's sample: those that have some
+ * of the rarest.  A document is not listed under a full value if it came later, so only the others
+ * count.  Where as many are full as must be shared, all values are looked up, and one suffices: it
+ * may be the only one under which a document is listed.
+ */
 static bool take_sample(const struct nd_containers *c, struct nd_container_scratch *s,
                         const struct nd_container_row *row)
 {
-    uint32_t k = sample_size(&c->params, row->n_values),
-             need = min_shared(&c->params, row->n_values, row->n_shingles),
-             more = more_values(need);
+    uint32_t need, k = nd_container_sample(&c->params, row, &need), more = more_values(need),
+                   n = k - need + 1 + more, enough = more + 1, n_free;
 
-    if (c->whole.count == 0)
+    if (c->table[ND_CONTAINERS_WHOLE].count == 0)
         return true;
-    if (!order_by_rarity(&c->whole, s, row->value, k))
+    if (!order_by_rarity(c, ND_CONTAINERS_WHOLE, s, row->value, k))
         return false;
-    for (uint32_t i = 0; i < k - need + 1 + more; i++)
-        if (!take_posting(&s->met, s->posting[(uint32_t)s->order[i]], more + 1))
+    n_free = k - count_full(s, k, c->room);
+    s->n_common = count_full(s, k, c->room / 2);
+    if (c->base || n_free + need <= k) {
+        n = k;
+        enough = 1;
+    } else if (n_free < n) {
+        n = n_free;
+        enough = n_free + need - k < enough ? n_free + need - k : enough;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (!take_posting(&s->met, s->posting[(uint32_t)s->order[i]], enough))
             return false;
     return true;
 }
@@ -472,34 +566,45 @@ static bool is_candidate(const struct nd_containers *c, const struct nd_containe
  * A look-up goes through the three tables one after the other.  A document may stand in two of
  * them, but its size says in which it counts, so that it is found once.
  */
-enum table { WHOLE, SAMPLE, OVERFLOW, TABLES };
-
 static bool take_proposals(const struct nd_containers *c, struct nd_container_scratch *s,
-                           const struct nd_container_row *row, enum table table)
+                           const struct nd_container_row *row, enum nd_container_table table)
 {
     if (!nd_numbers_begin(&s->met, c->n))
         return false;
-    switch (table) {
-    case WHOLE: return take_sample(c, s, row);
-    case SAMPLE: return take_all(&c->sample, row->value, row->n_values, &s->met);
-    case OVERFLOW:
-    case TABLES: break;
-    }
-    return take_all(&c->overflow, row->value, row->n_values, &s->met);
+    return table == ND_CONTAINERS_WHOLE
+               ? take_sample(c, s, row)
+               : take_all(&c->table[table], row->value, row->n_values, &s->met);
 }
 
 /* Whether a number counts in the table that proposed it, and was met by enough values. */
 static bool counts(const struct nd_containers *c, const struct nd_container_scratch *s,
-                   const struct nd_container_row *row, enum table table, uint32_t number)
+                   const struct nd_container_row *row, enum nd_container_table table,
+                   uint32_t number)
 {
     const struct fact *fact = fact_of(c, number);
     uint32_t met = s->met.met[number] - s->met.lookups * ND_NUMBERS_COUNTS;
 
-    if (table == WHOLE)
+    if (table == ND_CONTAINERS_WHOLE)
         return looks_in_kept(&c->params, row, fact);
-    return table == OVERFLOW ||
+    return table == ND_CONTAINERS_OVERFLOW ||
            (!looks_in_kept(&c->params, row, fact) &&
-            met > more_values(min_shared(&c->params, fact->n_values, fact->n_shingles)));
+            (fact->is_sparse ||
+             met > more_values(min_shared(&c->params, fact->n_values, fact->n_shingles))));
+}
+
+/* Count the values of the row's sample under which half as many stand as a list has room for, where
+ * take_sample did not. */
+static bool count_common(const struct nd_containers *c, struct nd_container_scratch *s,
+                         const struct nd_container_row *row)
+{
+    uint32_t k = sample_size(&c->params, row->n_values);
+
+    if (c->params.way != ND_CONTAINERS_OF_KEPT || c->longest[ND_CONTAINERS_SAMPLE] < c->room / 2)
+        return true;
+    if (!order_by_rarity(c, ND_CONTAINERS_SAMPLE, s, row->value, k))
+        return false;
+    s->n_common = count_full(s, k, c->room / 2);
+    return true;
 }
 
 enum nd_status nd_containers_query(const struct nd_containers *c, struct nd_container_scratch *s,
@@ -508,10 +613,11 @@ enum nd_status nd_containers_query(const struct nd_containers *c, struct nd_cont
 {
     struct nd_candidate found;
 
-    out->count = 0;
-    for (enum table t = 0; row->n_values && c->n && t < TABLES; t++) {
+    out->count = s->n_common = 0;
+    for (enum nd_container_table t = 0; row->n_values && c->n && t < ND_CONTAINER_TABLES; t++) {
         if (!take_proposals(c, s, row, t))
             return ND_ENOMEM;
+        s->n_met += s->met.count;
         for (size_t i = 0; i < s->met.count; i++)
             if (counts(c, s, row, t, s->met.items[i]) &&
                 is_candidate(c, row, filter, s->met.items[i], &found) &&
@@ -519,7 +625,7 @@ enum nd_status nd_containers_query(const struct nd_containers *c, struct nd_cont
                 return ND_ENOMEM;
     }
     nd_candidates_sort(out, false);
-    return ND_OK;
+    return count_common(c, s, row) ? ND_OK : ND_ENOMEM;
 }
 
 bool nd_containers_meets_any(const struct nd_containers *c, struct nd_container_scratch *s,
@@ -528,7 +634,7 @@ bool nd_containers_meets_any(const struct nd_containers *c, struct nd_container_
 {
     struct nd_candidate found;
 
-    for (enum table t = 0; row->n_values && c->n && t < TABLES; t++) {
+    for (enum nd_container_table t = 0; row->n_values && c->n && t < ND_CONTAINER_TABLES; t++) {
         if (!take_proposals(c, s, row, t))
             return true; /* so that it waits: the next look-up says that memory is out */
         for (size_t i = 0; i < s->met.count; i++)
@@ -581,7 +687,7 @@ static bool link_row(const struct nd_containers *c, struct nd_container_scratch 
     const struct nd_index_filter all = ND_INDEX_ALL;
     struct nd_candidate found;
 
-    for (enum table t = 0; c->n && t < TABLES; t++) {
+    for (enum nd_container_table t = 0; c->n && t < ND_CONTAINER_TABLES; t++) {
         if (!take_proposals(c, s, row, t))
             return false;
         for (size_t i = 0; i < s->met.count; i++) {

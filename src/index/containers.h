@@ -32,6 +32,11 @@
  * Full keys.  A document with many candidates may be listed under some of its values only: the
  * owner says which are full.  Such a document is a candidate of those that have one of these
  * values, whatever it is, and share enough.
+ *
+ * Full lists.  Each table lists the first `room` documents under a value, near or not, if that is
+ * bounded (nd_containers_bound).  A later one is not listed there, and is a candidate only where one
+ * of the values of the sample that are shared lists it.  That is so for all if fewer values of the
+ * sample are full than must be shared.
  */
 enum nd_container_way { ND_CONTAINERS_IN_KEPT, ND_CONTAINERS_OF_KEPT, ND_CONTAINERS_BY_SMALLER };
 
@@ -40,6 +45,15 @@ struct nd_container_params {
     bool is_cosine;              /* near is what has a great cosine, not a great containment */
     struct nd_ratio threshold;   /* of the containment that is looked for */
     unsigned sample, min_shared; /* nd_sample_choose */
+};
+
+/* All values of a document, which may contain others; the rarest of its sample, which others may
+ * contain; those of a document that is left out of full values. */
+enum nd_container_table {
+    ND_CONTAINERS_WHOLE,
+    ND_CONTAINERS_SAMPLE,
+    ND_CONTAINERS_OVERFLOW,
+    ND_CONTAINER_TABLES
 };
 
 /* A document: its values, and of which it is left out. */
@@ -78,10 +92,22 @@ bool nd_containers_list(struct nd_containers *c, uint32_t number,
                         const struct nd_container_row *row);
 /* No look-up finds it any more. */
 void nd_containers_remove(struct nd_containers *c, uint32_t number);
-/* Forget all and keep the memory. */
+/* Forget all, the bound as well, and keep the memory. */
 void nd_containers_clear(struct nd_containers *c);
 
-/* Documents that are left out of some value, and of how many values altogether. */
+/*
+ * From now on, each table lists `room` documents under a value at most, those in the base among
+ * them (NULL: none): the documents listed from now on come after the base's.  UINT32_MAX: no bound.
+ */
+void nd_containers_bound(struct nd_containers *c, uint32_t room, const struct nd_containers *base);
+/* How many documents the longest list of a table has. */
+uint32_t nd_containers_longest(const struct nd_containers *c, enum nd_container_table table);
+/* How many values of a document are its sample, and how many of these must be shared. */
+uint32_t nd_container_sample(const struct nd_container_params *params,
+                             const struct nd_container_row *row, uint32_t *need);
+
+/* Documents that are left out of values by their owner, or because so many lists are full that
+ * another with the same sample may not be found; and of how many values altogether. */
 uint64_t nd_containers_crowded(const struct nd_containers *c, uint64_t *n_values);
 
 /* The working memory of one thread for look-ups, in any index. */
@@ -90,6 +116,8 @@ struct nd_container_scratch {
     struct nd_posting *posting;
     uint64_t *order;
     size_t capacity;
+    uint64_t n_met;    /* documents that all look-ups met, in all */
+    uint32_t n_common; /* values of the row's sample under which half a list's room is taken */
 };
 void nd_container_scratch_release(struct nd_container_scratch *s);
 

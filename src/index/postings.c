@@ -150,7 +150,16 @@ static uint32_t list_with_room(struct nd_postings *p, const struct nd_posting_sl
     return at;
 }
 
-bool nd_postings_add(struct nd_postings *p, uint32_t value, uint32_t number)
+/* How many numbers stand under the value of a slot. */
+static uint32_t count_in_slot(const struct nd_postings *p, const struct nd_posting_slot *slot)
+{
+    if (!slot->value || slot->entry == NONE)
+        return 0;
+    return slot->entry & IS_LIST ? *list_at(p, slot->entry) : 1;
+}
+
+bool nd_postings_add(struct nd_postings *p, uint32_t value, uint32_t number, uint32_t room,
+                     uint32_t *n)
 {
     struct nd_posting_table *t = &p->table[value >> TABLE_SHIFT];
     struct nd_posting_slot *slot;
@@ -159,6 +168,9 @@ bool nd_postings_add(struct nd_postings *p, uint32_t value, uint32_t number)
     if (!reserve_slot(t))
         return false;
     slot = &t->slot[find_slot(t, value)];
+    *n = count_in_slot(p, slot);
+    if (*n >= room)
+        return true;
     if (!slot->value || slot->entry == NONE) {
         t->n_taken += slot->value == 0;
         *slot = (struct nd_posting_slot){value, number};

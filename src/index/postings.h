@@ -48,8 +48,10 @@ size_t nd_postings_bytes(const struct nd_postings *p);
 /* Forget everything and keep the memory. */
 void nd_postings_clear(struct nd_postings *p);
 
-/* Add a number under a value, once.  False: out of memory, nothing changed. */
-bool nd_postings_add(struct nd_postings *p, uint32_t value, uint32_t number);
+/* Add a number under a value, once, unless `room` numbers stand there; *n: how many did.  False: out
+ * of memory, nothing changed. */
+bool nd_postings_add(struct nd_postings *p, uint32_t value, uint32_t number, uint32_t room,
+                     uint32_t *n);
 /* Nothing where it does not stand there. */
 void nd_postings_remove(struct nd_postings *p, uint32_t value, uint32_t number);
 

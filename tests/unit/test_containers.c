@@ -290,6 +290,46 @@ static void full_values_are_counted(void **state)
     free(list);
 }
 
+/* Where lists have room for two documents, a look-up meets no more than fit into the lists of 64
+ * values, however many documents there are. */
+static void full_lists_bound_what_a_look_up_meets(void **state)
+{
+    enum { VALUES = 64, ROOM = 2, MANY = 2000 };
+    struct nd_container_scratch s = {0};
+    struct nd_candidates out = {0};
+
+    (void)state;
+    for (enum nd_container_way way = 0; way <= ND_CONTAINERS_BY_SMALLER; way++) {
+        struct nd_container_params p = params_of(way, (struct nd_ratio){4, 5});
+        struct nd_containers *c = nd_containers_new(&p);
+        uint64_t n_values;
+
+        assert_non_null(c);
+        nd_containers_bound(c, ROOM, NULL);
+        for (unsigned i = 0; i < MANY; i++) {
+            uint32_t value[VALUES];
+            struct nd_container_row row = {value, 0, 0, 0, NULL};
+            uint64_t before = s.n_met;
+
+            for (uint32_t v = 1; v <= VALUES; v++)
+                if (below(2))
+                    value[row.n_values++] = v * (UINT32_MAX / VALUES);
+            row.n_shingles = row.n_values;
+            assert_int_equal(nd_containers_query(c, &s, &row, ND_INDEX_ALL, &out), ND_OK);
+            assert_true(s.n_met - before <= 2 * VALUES * ROOM);
+            assert_true(nd_containers_append(c, &row));
+            assert_true(nd_containers_list(c, i, &row));
+        }
+        for (enum nd_container_table t = 0; t < ND_CONTAINER_TABLES; t++)
+            assert_true(nd_containers_longest(c, t) <= ROOM);
+        assert_true(nd_containers_crowded(c, &n_values) > MANY / 2);
+        assert_true(n_values > MANY);
+        nd_containers_free(c);
+    }
+    nd_candidates_release(&out);
+    nd_container_scratch_release(&s);
+}
+
 /* Of many documents of which exactly the threshold is in another, as many are found as asked. */
 static void the_recall_is_what_was_asked_for(void **state)
 {
@@ -367,6 +407,7 @@ int main(void)
         cmocka_unit_test(values_of_equal_hashes_count_once),
         cmocka_unit_test(links_miss_no_pair_of_a_batch),
         cmocka_unit_test(full_values_are_counted),
+        cmocka_unit_test(full_lists_bound_what_a_look_up_meets),
         cmocka_unit_test(the_recall_is_what_was_asked_for),
         cmocka_unit_test(the_curve_is_that_of_a_binomial),
         cmocka_unit_test(what_cannot_be_promised_is_refused),

@@ -28,6 +28,7 @@ struct document {
     struct nd_container_row row;
     uint64_t left_out[WORDS_MAX / 64 + 1];
     bool is_crowded;
+    bool is_listed[ND_CONTAINER_TABLES][WORDS_MAX]; /* by the place of the value */
 };
 
 static uint64_t random_state;
@@ -86,7 +87,20 @@ static void write_text(struct document *d, unsigned i)
         disturb(text, below(25));
 }
 
-static struct document *make_documents(uint64_t seed)
+/* Some words of their own, and for the rest of four: nearly all share shingles, and few could match. */
+static void write_of_few_words(struct document *d, unsigned i)
+{
+    size_t at = add_words(d[i].text, 0, below(3) ? 0 : below(40), 3000);
+
+    if (i && below(8) == 0)
+        memcpy(d[i].text, d[below(i)].text, TEXT_MAX);
+    else
+        add_words(d[i].text, at, 5 + below(i % 5 ? 50 : 300), 4);
+    if (below(3) == 0)
+        disturb(d[i].text, 1);
+}
+
+static struct document *make_documents(uint64_t seed, bool of_few_words)
 {
     struct nd_sketch_params params = nd_sketch_params_default();
     struct nd_sketcher *s = nd_sketcher_new(&params, NULL);
@@ -100,7 +114,7 @@ static struct document *make_documents(uint64_t seed)
         struct nd_sketch sketch;
         size_t n;
 
-        write_text(d, i);
+        (of_few_words ? write_of_few_words : write_text)(d, i);
         assert_int_equal(nd_sketcher_run(s, d[i].text, strlen(d[i].text), ND_SKETCH_ALL, &sketch),
                          ND_OK);
         n = (size_t)sketch.n_shingles;
@@ -130,7 +144,8 @@ static void free_documents(struct document *d)
     free(d);
 }
 
-static bool has(const struct nd_container_row *row, uint32_t value)
+/* The place of a value in a row; -1: it has none. */
+static int place_of(const struct nd_container_row *row, uint32_t value)
 {
     size_t low = 0, high = row->n_values;
 
@@ -142,7 +157,12 @@ static bool has(const struct nd_container_row *row, uint32_t value)
         else
             high = middle;
     }
-    return low < row->n_values && row->value[low] == value;
+    return low < row->n_values && row->value[low] == value ? (int)low : -1;
+}
+
+static bool has(const struct nd_container_row *row, uint32_t value)
+{
+    return place_of(row, value) >= 0;
 }
 
 static struct nd_overlap overlap_of(const struct document *a, const struct document *b)
@@ -167,6 +187,35 @@ static bool is_left_out(const struct document *d, uint32_t i)
     return d->left_out[i / 64] >> i % 64 & 1;
 }
 
+static uint64_t need_of(const struct nd_dedup_params *p, const struct nd_container_row *row,
+                        unsigned sample, unsigned least)
+{
+    uint64_t tp = p->threshold.p, tq = p->threshold.q;
+
+    return row->n_values < sample ? (row->n_shingles * tp + tq - 1) / tq : least;
+}
+
+static bool is_under(const struct document *b, enum nd_container_table table, uint32_t value)
+{
+    int place = place_of(&b->row, value);
+
+    return place >= 0 && b->is_listed[table][place];
+}
+
+/* Whether a list leads from a to b, where the sample of a is looked for in b, or the other way. */
+static bool is_met(const struct document *a, const struct document *b, bool in_kept, uint64_t k)
+{
+    const struct nd_container_row *row = b->is_crowded || !in_kept ? &b->row : &a->row;
+    enum nd_container_table table = b->is_crowded ? ND_CONTAINERS_OVERFLOW
+                                    : in_kept     ? ND_CONTAINERS_WHOLE
+                                                  : ND_CONTAINERS_SAMPLE;
+
+    for (uint32_t i = 0; i < (b->is_crowded ? row->n_values : k); i++)
+        if (is_under(b, table, row->value[i]) && has(&a->row, row->value[i]))
+            return true;
+    return false;
+}
+
 /* The estimate by which candidates are ordered; 0: no candidate.  The rule of index/containers.h.
  */
 static unsigned meets(const struct nd_dedup_params *p, const struct document *a,
@@ -179,19 +228,14 @@ static unsigned meets(const struct nd_dedup_params *p, const struct document *a,
                                   *outer = in_kept ? &b->row : &a->row;
     uint64_t shared = 0, k = inner->n_values < sample ? inner->n_values : sample, score;
     uint64_t tp = p->threshold.p, tq = p->threshold.q;
-    bool is_met = !b->is_crowded;
 
-    if (inner->n_values < sample)
-        least = (unsigned)((inner->n_shingles * tp + tq - 1) / tq);
     if ((p->verify == ND_VERIFY_CONTAINMENT && y * tq < x * tp) ||
         (p->verify == ND_VERIFY_CONTAINMENT_OF_KEPT && x * tq < y * tp) ||
         (p->verify == ND_VERIFY_COSINE && (x * tq * tq < y * tp * tp || y * tq * tq < x * tp * tp)))
         return 0;
     for (uint32_t i = 0; i < k; i++)
         shared += has(outer, inner->value[i]);
-    for (uint32_t i = 0; !is_met && i < stored_of(p, &b->row, sample); i++)
-        is_met = !is_left_out(b, i) && has(&a->row, b->value[i]);
-    if (shared < least || !shared || !is_met)
+    if (shared < need_of(p, inner, sample, least) || !shared || !is_met(a, b, in_kept, k))
         return 0;
     score = shared * 65000 / k;
     if (p->verify == ND_VERIFY_COSINE) {
@@ -222,7 +266,82 @@ struct expected {
     bool was_cut;
 };
 
-static uint64_t n_left_out;
+static uint64_t n_left_out, n_left_out_by_lists;
+
+/* How many documents the tables list under a value. */
+static uint32_t *counts_of(uint32_t value)
+{
+    enum { PLACES = 1 << 18 };
+    static struct {
+        uint32_t value, n[ND_CONTAINER_TABLES];
+    } place[PLACES];
+    uint32_t at = value % PLACES;
+
+    if (value == 0) { /* which no shingle has */
+        memset(place, 0, sizeof place);
+        return NULL;
+    }
+    while (place[at].value && place[at].value != value)
+        at = (at + 1) % PLACES;
+    place[at].value = value;
+    return place[at].n;
+}
+
+/* List a document under a value, unless max_checks are; how many did not fit. */
+static unsigned list_under(const struct nd_dedup_params *p, struct document *me,
+                           enum nd_container_table table, uint32_t i)
+{
+    uint32_t *n = &counts_of(me->value[i])[table];
+
+    me->is_listed[table][i] = *n < p->max_checks;
+    *n += me->is_listed[table][i];
+    return !me->is_listed[table][i];
+}
+
+/* Under the values of the sample that list the fewest, enough that some must be shared. */
+static unsigned list_sample(const struct nd_dedup_params *p, struct document *me, uint32_t k,
+                            uint64_t need)
+{
+    uint32_t before[1024];
+    unsigned full = 0;
+
+    for (uint32_t i = 0; i < k; i++) {
+        before[i] = counts_of(me->value[i])[ND_CONTAINERS_SAMPLE];
+        full += before[i] >= p->max_checks;
+    }
+    for (uint64_t n = k - need + 1 + (need - 1 < 3 ? need - 1 : 3); n > 0; n--) {
+        uint32_t least = 0;
+
+        for (uint32_t i = 1; i < k; i++)
+            least = before[i] < before[least] ? i : least;
+        (void)list_under(p, me, ND_CONTAINERS_SAMPLE, least);
+        before[least] = UINT32_MAX;
+    }
+    return full;
+}
+
+/* d leads, and is listed by the tables that have room. */
+static void list(const struct nd_dedup_params *p, struct document *me, unsigned sample,
+                 unsigned least)
+{
+    uint64_t need = need_of(p, &me->row, sample, least);
+    uint32_t k = me->row.n_values < sample ? me->row.n_values : sample;
+    unsigned full = 0, of_sample = 0;
+
+    memset(me->is_listed, 0, sizeof me->is_listed);
+    if (me->is_crowded) {
+        for (uint32_t i = 0; i < stored_of(p, &me->row, sample); i++)
+            if (!is_left_out(me, i))
+                (void)list_under(p, me, ND_CONTAINERS_OVERFLOW, i);
+        return;
+    }
+    for (uint32_t i = 0; p->verify != ND_VERIFY_CONTAINMENT_OF_KEPT && i < me->row.n_values; i++)
+        full += list_under(p, me, ND_CONTAINERS_WHOLE, i) && i < k;
+    if (p->verify != ND_VERIFY_CONTAINMENT)
+        of_sample = list_sample(p, me, k, need);
+    full = full > of_sample ? full : of_sample;
+    n_left_out_by_lists += full >= need ? full : 0;
+}
 
 /* d leads: it is left out of the values under which max_checks of its candidates stand. */
 static void leave_out(const struct nd_dedup_params *p, struct document *all, unsigned d,
@@ -253,7 +372,7 @@ static void leave_out(const struct nd_dedup_params *p, struct document *all, uns
 static void expect_one(const struct nd_dedup_params *p, struct document *all, unsigned d,
                        struct expected *expected, unsigned sample, unsigned least)
 {
-    static struct candidate list[DOCUMENTS];
+    static struct candidate candidates[DOCUMENTS];
     struct nd_fraction threshold = nd_measure_threshold(p->verify, p->threshold), best = {0, 1};
     unsigned n = 0;
 
@@ -276,23 +395,25 @@ static void expect_one(const struct nd_dedup_params *p, struct document *all, un
         }
         order = meets(p, &all[d], &all[e], sample, least);
         if (order)
-            list[n++] = (struct candidate){e, order};
+            candidates[n++] = (struct candidate){e, order};
     }
-    qsort(list, n, sizeof *list, by_order);
+    qsort(candidates, n, sizeof *candidates, by_order);
     expected[d].was_cut = n > p->max_checks;
     for (unsigned i = 0; i < n && i < p->max_checks; i++) {
-        struct nd_overlap o = overlap_of(&all[d], &all[list[i].document]);
+        struct nd_overlap o = overlap_of(&all[d], &all[candidates[i].document]);
         struct nd_fraction x = nd_measure(p->verify, &o);
         int more = nd_fraction_compare(x, best);
 
         if (nd_fraction_compare(x, threshold) < 0 || more < 0 ||
-            (more == 0 && list[i].document > expected[d].kept))
+            (more == 0 && candidates[i].document > expected[d].kept))
             continue;
         best = x;
-        expected[d].kept = list[i].document;
+        expected[d].kept = candidates[i].document;
     }
-    if (expected[d].kept == d)
-        leave_out(p, all, d, list, n, sample);
+    if (expected[d].kept != d)
+        return;
+    leave_out(p, all, d, candidates, n, sample);
+    list(p, &all[d], sample, least);
 }
 
 static void push_all(struct nd_dedup_params p, const struct document *all, unsigned batch,
@@ -323,7 +444,7 @@ static void push_all(struct nd_dedup_params p, const struct document *all, unsig
         }
     }
     nd_dedup_get_stats(d, &stats);
-    assert_int_equal(stats.crowded_keys, n_left_out);
+    assert_int_equal(stats.crowded_keys, n_left_out + n_left_out_by_lists);
     assert_int_equal(stats.bands, 0);
     assert_true(stats.sample >= 128 && stats.sample_least > 0 && stats.index_bytes > 0);
     nd_dedup_free(d);
@@ -332,14 +453,15 @@ static void push_all(struct nd_dedup_params p, const struct document *all, unsig
 static const enum nd_verify measures[] = {ND_VERIFY_CONTAINMENT, ND_VERIFY_CONTAINMENT_OF_KEPT,
                                           ND_VERIFY_CONTAINMENT_EITHER, ND_VERIFY_COSINE};
 
-static void check_all(struct nd_dedup_params p, uint64_t seed)
+static void check_all(struct nd_dedup_params p, uint64_t seed, bool of_few_words)
 {
     static struct expected expected[DOCUMENTS];
-    struct document *all = make_documents(seed);
+    struct document *all = make_documents(seed, of_few_words);
     unsigned sample, least;
 
     assert_int_equal(nd_sample_choose(p.threshold, p.recall, &sample, &least, NULL), ND_OK);
-    n_left_out = 0;
+    n_left_out = n_left_out_by_lists = 0;
+    (void)counts_of(0);
     for (unsigned d = 0; d < DOCUMENTS; d++)
         expect_one(&p, all, d, expected, sample, least);
     push_all(p, all, DOCUMENTS, 1, expected);
@@ -357,26 +479,45 @@ static void each_measure_is_as_defined(void **state)
     for (unsigned v = 0; v < 4; v++) {
         p.verify = measures[v];
         for (p.threshold.q = 5; p.threshold.q <= 10; p.threshold.q += 5)
-            check_all(p, 100 + v);
+            check_all(p, 100 + v, false);
     }
 }
 
 static void few_checks_are_as_defined(void **state)
 {
     struct nd_dedup_params p = nd_dedup_params_default();
-    uint64_t all_left_out = 0;
+    uint64_t all_left_out = 0, all_by_lists = 0;
 
     (void)state;
     for (unsigned v = 0; v < 4; v++) {
         p.verify = measures[v];
         p.threshold = (struct nd_ratio){9, 10};
         p.recall = 0.9999;
-        for (p.max_checks = 1; p.max_checks <= 2; p.max_checks++) {
-            check_all(p, 200 + v);
+        for (p.max_checks = 1; p.max_checks <= 9; p.max_checks += p.max_checks < 3 ? 1 : 3) {
+            check_all(p, 200 + v, false);
             all_left_out += n_left_out;
+            all_by_lists += n_left_out_by_lists;
         }
     }
     assert_true(all_left_out > 100);
+    assert_true(all_by_lists > 100);
+}
+
+/* Lists fill up, before a batch and within it. */
+static void few_words_are_as_defined(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    uint64_t by_lists = 0;
+
+    (void)state;
+    for (unsigned v = 0; v < 4; v++) {
+        p.verify = measures[v];
+        for (p.max_checks = 3; p.max_checks < 200; p.max_checks = 4 * p.max_checks + 1) {
+            check_all(p, 300 + v, true);
+            by_lists += n_left_out_by_lists;
+        }
+    }
+    assert_true(by_lists > 5000);
 }
 
 struct found_pairs {
@@ -422,7 +563,7 @@ static void pairs_are_those_of_all_with_all(void **state)
     assert_non_null(every);
     p.recall = 0.9999;
     for (unsigned v = 0; v < 4; v++) {
-        struct document *all = make_documents(7 + v);
+        struct document *all = make_documents(7 + v, false);
 
         p.verify = measures[v];
         p.candidates = ND_CANDIDATES_ALL;
@@ -479,6 +620,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_measure_is_as_defined),
         cmocka_unit_test(few_checks_are_as_defined),
+        cmocka_unit_test(few_words_are_as_defined),
         cmocka_unit_test(pairs_are_those_of_all_with_all),
         cmocka_unit_test(a_document_is_removed_only_in_the_direction_that_was_asked),
     };

@@ -61,6 +61,42 @@ static void small_vocabularies_are_bounded_for_each_document(void **state)
     free_corpus(c);
 }
 
+/* Whatever is measured: what is left out of full lists is counted, in any batches and on any threads;
+ * test_containers.c counts what a look-up meets. */
+static void containment_of_small_vocabularies_is_bounded(void **state)
+{
+    static const enum nd_verify measure[] = {ND_VERIFY_CONTAINMENT, ND_VERIFY_CONTAINMENT_OF_KEPT,
+                                             ND_VERIFY_CONTAINMENT_EITHER, ND_VERIFY_COSINE};
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct corpus *c = new_corpus();
+    static struct nd_decision got[MOST], again[MOST];
+
+    (void)state;
+    while (c->n < MOST)
+        add_small_vocabulary(c);
+    p.max_checks = 16;
+    for (unsigned v = 0; v < 4; v++) {
+        struct nd_dedup_stats half, whole, whole_again;
+
+        p.verify = measure[v];
+        p.threads = 1;
+        c->n = MOST / 2;
+        half = push(&p, c, 500, got);
+        c->n = MOST;
+        whole = push(&p, c, 500, got);
+        assert_true(half.crowded_documents > MOST / 4);
+        assert_true(whole.crowded_documents > half.crowded_documents + MOST / 4);
+        assert_true(whole.checks <= (uint64_t)MOST * p.max_checks);
+        p.threads = 3;
+        whole_again = push(&p, c, 170, again);
+        for (unsigned i = 0; i < c->n; i++)
+            assert_int_equal(got[i].kept, again[i].kept);
+        assert_int_equal(whole.candidates, whole_again.candidates);
+        assert_int_equal(whole.crowded_keys, whole_again.crowded_keys);
+    }
+    free_corpus(c);
+}
+
 /* A later copy of such a page with a word more is found by the words that only they have. */
 static void near_copies_in_a_crowd_are_found(void **state)
 {
@@ -164,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(candidates_grow_with_the_documents),
         cmocka_unit_test(small_vocabularies_are_bounded_for_each_document),
+        cmocka_unit_test(containment_of_small_vocabularies_is_bounded),
         cmocka_unit_test(near_copies_in_a_crowd_are_found),
         cmocka_unit_test(documents_elsewhere_have_no_say),
     };
