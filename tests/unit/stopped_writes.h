@@ -32,8 +32,8 @@ int __wrap_ftruncate(int fd, off_t bytes);
 enum { STOPPED = 77, PIECE = 64, OPS_MAX = 4096 };
 
 /* What happens at the chosen step: nothing; the process ends before the step, or in the middle of
- * it; or the step fails. */
-static enum { GO_ON, END_BEFORE, END_WITHIN, FAIL } then;
+ * it; or the step fails, or it and all that follow do. */
+static enum { GO_ON, END_BEFORE, END_WITHIN, FAIL, FAIL_FROM } then;
 static long steps_left; /* until that happens */
 
 /* The steps of one writer, as they come to the disk. */
@@ -48,7 +48,9 @@ static bool recording;
 
 static bool stops_here(void)
 {
-    return then != GO_ON && steps_left-- == 0;
+    long left = then == GO_ON ? 1 : steps_left--;
+
+    return left == 0 || (left < 0 && then == FAIL_FROM);
 }
 
 /* True: the step fails. */
@@ -56,7 +58,7 @@ static bool step(void)
 {
     if (!stops_here())
         return false;
-    if (then != FAIL)
+    if (then != FAIL && then != FAIL_FROM)
         _exit(STOPPED);
     errno = ENOSPC;
     return true;
@@ -89,7 +91,7 @@ ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t offset)
     if (stops_here()) {
         if (then != END_BEFORE)
             (void)!__real_pwrite(fd, data, bytes / 2, offset);
-        if (then != FAIL)
+        if (then != FAIL && then != FAIL_FROM)
             _exit(STOPPED);
         errno = ENOSPC;
         return -1;

@@ -355,6 +355,25 @@ static void a_step_that_fails_adds_nothing(void **state)
     }
 }
 
+static void a_file_that_was_made_goes_away_when_its_addition_fails(void **state)
+{
+    (void)state;
+    for (int how = FAIL; how <= FAIL_FROM; how++) {
+        enum nd_status status = ND_EIO;
+
+        for (long n = 0; status != ND_OK; n++) {
+            (void)unlink(path);
+            then = (unsigned)how;
+            steps_left = n;
+            status = append(0, MORE);
+            then = GO_ON;
+            assert_int_equal(access(path, F_OK), status == ND_OK ? 0 : -1);
+            assert_true(n < 100);
+        }
+        assert_int_equal(count_now(), MORE);
+    }
+}
+
 /* Adds for ever, and says each time that it has. */
 static void add_until_killed(uint64_t n, int told)
 {
@@ -469,6 +488,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_writer_that_ends_at_any_step_leaves_all_or_nothing),
         cmocka_unit_test(a_step_that_fails_adds_nothing),
+        cmocka_unit_test(a_file_that_was_made_goes_away_when_its_addition_fails),
         cmocka_unit_test(a_killed_writer_leaves_all_or_nothing),
         cmocka_unit_test(a_power_cut_leaves_all_or_nothing),
     };
