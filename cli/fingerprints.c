@@ -96,7 +96,7 @@ struct nd_hamming_shape hamming_shape(const struct hamming_settings *h)
 {
     bool fast = h->layout == ND_HAMMING_FAST;
     enum nd_hamming_family family =
-        h->family == ND_HAMMING_BLOCKS ? ND_HAMMING_BLOCKS : ND_HAMMING_COVERING;
+        h->family ? (enum nd_hamming_family)h->family : ND_HAMMING_COVERING;
 
     return (struct nd_hamming_shape){
         .bits = h->bits,

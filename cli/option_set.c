@@ -3,6 +3,7 @@
 #include "option_set.h"
 #include "named_recipe.h"
 
+#include <neardup/hamming.h>
 #include <neardup/ratio.h>
 #include <neardup/size.h>
 
@@ -225,6 +226,19 @@ SETTER(set_word)
     if (i < 0)
         return ND_EINVAL;
     *to = (unsigned)o->min + (unsigned)i;
+    return ND_OK;
+}
+
+SETTER(set_design)
+{
+    static const unsigned families[] = {ND_HAMMING_BLOCKS, ND_HAMMING_COVERING,
+                                        ND_HAMMING_POPCOUNT};
+    unsigned *to = member(s, o);
+    int i = word_index(o, value, o->words, err);
+
+    if (i < 0)
+        return ND_EINVAL;
+    *to = families[i];
     return ND_OK;
 }
 

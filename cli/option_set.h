@@ -21,6 +21,7 @@ DECLARE(set_text);
 DECLARE(add_text);
 DECLARE(set_number);
 DECLARE(set_word);
+DECLARE(set_design);
 DECLARE(set_ratio);
 DECLARE(set_duration);
 DECLARE(set_method);

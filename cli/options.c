@@ -634,9 +634,11 @@ const struct option option_table[] = {
      "the greatest size of the index file, such as 500M or 1T (default: no limit)", FOR_INDEX,
      SET(set_index_memory), .parts = MAKING},
     {NULL, "design", 0, "NAME",
-     "plan, build or merge only with tables of this family: blocks (as published) or covering "
-     "(fewer tables for the same keys) (default: covering; plan shows both)",
-     FOR_INDEX, WORD_FROM(hamming.family, "blocks covering", ND_HAMMING_BLOCKS), .parts = MAKING},
+     "plan, build or merge only with this family: tables of blocks (as published) or covering "
+     "(fewer tables for the same keys), or popcount (shards by number of ones, of which a query "
+     "reads 2k + 1) (default: covering; plan shows all)",
+     FOR_INDEX, TO(set_design, hamming.family), .words = "blocks covering popcount",
+     .parts = MAKING},
     {NULL, "tables", 0, "T", "use the longest keys that are possible with at most T tables",
      FOR_INDEX, NUMBER(hamming.tables, 1, ND_HAMMING_TABLES_MAX), .parts = MAKING},
     {NULL, "part-fingerprints", 0, "N",

@@ -66,6 +66,7 @@ printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build --any-digits 
 printf '1\n2\n80000000\n' | "$neardup" index build --any-digits --bits 32 -k 1 -o fuzz_hamming_file/narrow
 : | "$neardup" index build -o fuzz_hamming_file/none
 printf '1\tone\n1\n2\t7\nfe\tfour\n' | "$neardup" index build --any-digits --codec manku -o fuzz_hamming_file/texts
+printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build --any-digits --design popcount -o fuzz_hamming_file/popcount
 printf '%s\n' 1 2 3 4 5 6 7 8 | "$neardup" index build -k 0 -o fuzz_hamming_file/segments
 printf '9\nff00\tten\n' | "$neardup" index add --any-digits fuzz_hamming_file/segments
 printf '1\n10000000000000000\n123456789abcdef01234567\n1\n' |

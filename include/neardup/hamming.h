@@ -134,7 +134,8 @@ ND_API enum nd_status nd_hamming_machine_parse(const char *text, size_t len,
 struct nd_hamming_plan {
     struct nd_hamming_problem problem;
     enum nd_hamming_family family;
-    /* Blocks, coverings and windows: T.  Halves: 2.  Popcount: f + 1 shards.  Scan: 0. */
+    /* Blocks, coverings and windows: T.  Halves: 2.  Popcount: f + 1 shards, which are one table of a
+     * file.  Scan: 0. */
     unsigned tables;
     /* The bits that a table is looked up by, p_i: the smallest (64 means 64 or more) and the
      * greatest of all tables. */

@@ -102,7 +102,7 @@ struct nd_hamming_shape {
     enum nd_hamming_codec codec;
     /* The fewest tables whose keys have at least so many bits. */
     unsigned key_bits;
-    /* For the layout compact ND_HAMMING_BLOCKS or _COVERING, which is also 0; for the layout fast
+    /* For the layout compact ND_HAMMING_BLOCKS, _POPCOUNT, or _COVERING, which is also 0; for the layout fast
      * ND_HAMMING_WINDOWS, _HALVES, or 0: the faster of the two. */
     enum nd_hamming_family family;
     /* The most bytes of the file: no more tables are made than fit. */
@@ -192,7 +192,7 @@ ND_API enum nd_status nd_hamming_builder_finish(struct nd_hamming_builder *build
                                                 const struct nd_hamming_shape *shape,
                                                 struct nd_error *err);
 
-/* nd_hamming_file_build after a plan of blocks or coverings, as Elias-Fano, with numbers as ids; ids
+/* nd_hamming_file_build after a plan of blocks, coverings or popcount, as Elias-Fano, with numbers as ids; ids
  * NULL: 0 … n - 1. */
 ND_API enum nd_status nd_hamming_file_write(const char *path, const struct nd_hamming_plan *plan,
                                             const uint64_t *fingerprints, const uint32_t *ids,

@@ -117,8 +117,10 @@ static bool has_right_layout(const struct nd_hamming_header *h)
                (h->family == ND_HAMMING_WINDOWS || h->family == ND_HAMMING_HALVES) &&
                is_within(h->fill, FILL_LEAST, FILL_MOST);
     return h->layout == ND_HAMMING_COMPACT && h->fill == 0 &&
-           (h->family == ND_HAMMING_BLOCKS || h->family == ND_HAMMING_COVERING) &&
-           (h->codec == ND_HAMMING_EF || (h->codec == ND_HAMMING_MANKU && !is_wide));
+           (h->family == ND_HAMMING_BLOCKS || h->family == ND_HAMMING_COVERING ||
+            h->family == ND_HAMMING_POPCOUNT) &&
+           (h->codec == ND_HAMMING_EF ||
+            (h->codec == ND_HAMMING_MANKU && !is_wide && h->family != ND_HAMMING_POPCOUNT));
 }
 
 /* Check every number of a header against its limits, before anything is computed from one.  That the
@@ -224,6 +226,14 @@ static enum nd_status make_fast_plan(const struct nd_hamming_header *h,
     return ND_OK;
 }
 
+void nd_hamming_plan_to_file(struct nd_hamming_plan *plan)
+{
+    if (plan->family != ND_HAMMING_POPCOUNT)
+        return;
+    plan->tables = 1;
+    plan->key_bits = plan->key_bits_max = ND_HAMMING_ONES_BITS;
+}
+
 static enum nd_status make_plan(const struct nd_hamming_header *h, struct nd_hamming_plan *plan,
                                 struct nd_error *err)
 {
@@ -233,6 +243,8 @@ static enum nd_status make_plan(const struct nd_hamming_header *h, struct nd_ham
 
     if (status == ND_ENOMEM)
         return status;
+    if (status == ND_OK)
+        nd_hamming_plan_to_file(plan);
     if (status != ND_OK || plan->tables != h->tables || plan->key_bits != h->key_bits)
         return damaged("its design is unknown", err);
     return ND_OK;
@@ -278,6 +290,37 @@ static void init_order(struct nd_hamming_order *order, const uint64_t *key, unsi
     add_runs(order, rest, &to, ignored);
 }
 
+/* By the number of ones, then by the bits, from the highest down. */
+static void init_ones_order(struct nd_hamming_order *order, unsigned bits)
+{
+    uint64_t all[ND_HAMMING_WORDS_MAX] = {0}, ignored[ND_HAMMING_WORDS_MAX] = {0};
+    unsigned to = nd_hamming_lead_bits(bits) - ND_HAMMING_ONES_BITS;
+
+    *order = (struct nd_hamming_order){
+        .words = (unsigned)nd_hamming_words(bits), .key_bits = ND_HAMMING_ONES_BITS, .ones_at = to};
+    nd_hamming_fill_mask(all, bits);
+    add_runs(order, all, &to, ignored);
+}
+
+/* The order of each table of a compact file.  NULL: out of memory. */
+static struct nd_hamming_order *make_orders(const struct nd_hamming_plan *plan, size_t words)
+{
+    struct nd_hamming_order *order = nd_alloc_array(plan->tables, sizeof *order);
+    bool by_ones = plan->family == ND_HAMMING_POPCOUNT;
+    uint64_t *keys = by_ones ? NULL : nd_hamming_keys_new(plan);
+
+    if (order && by_ones)
+        init_ones_order(order, plan->problem.bits);
+    for (unsigned t = 0; order && keys && t < plan->tables; t++)
+        init_order(&order[t], keys + t * words, plan->problem.bits);
+    if (!by_ones && !keys) {
+        free(order);
+        order = NULL;
+    }
+    free(keys);
+    return order;
+}
+
 enum nd_status nd_hamming_scheme_make(struct nd_hamming_scheme *scheme,
                                       const struct nd_hamming_header *header, struct nd_error *err)
 {
@@ -289,22 +332,14 @@ enum nd_status nd_hamming_scheme_make(struct nd_hamming_scheme *scheme,
     };
     enum nd_status status = s.layout == ND_HAMMING_FAST ? make_fast_plan(header, &s.plan, err)
                                                         : make_plan(header, &s.plan, err);
-    uint64_t *keys;
 
     if (status == ND_OK && s.layout == ND_HAMMING_FAST)
         *scheme = s;
     if (status != ND_OK || s.layout == ND_HAMMING_FAST)
         return status;
-    keys = nd_hamming_keys_new(&s.plan);
-    s.order = nd_alloc_array(s.plan.tables, sizeof *s.order);
-    if (!keys || !s.order) {
-        free(keys);
-        free(s.order);
+    s.order = make_orders(&s.plan, s.words);
+    if (!s.order)
         return nd_fail(err, ND_ENOMEM, "out of memory for %u tables", s.plan.tables);
-    }
-    for (unsigned t = 0; t < s.plan.tables; t++)
-        init_order(&s.order[t], keys + t * s.words, header->bits);
-    free(keys);
     *scheme = s;
     return ND_OK;
 }

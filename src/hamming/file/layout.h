@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "hamming/file/elias_fano.h"
+#include "hamming/plan/fingerprint.h"
 
 /*
  * docs/format/hamming.md defines each byte.  A file:
@@ -120,9 +121,15 @@ static inline uint64_t nd_hamming_part_max(uint32_t requested)
     return requested ? requested : ND_HAMMING_FILE_MAX;
 }
 
+/* Bits that the number of ones takes at the front of a lead, where it is the key: with 512 ones, and
+ * with 16 more or fewer than a fingerprint can have, it is told apart. */
+enum { ND_HAMMING_ONES_BITS = 10 };
+
 /* How a table permutes the bits of a fingerprint: the key first, then the others, 64 at most.  Runs
- * of neighbouring bits stay together, so a permutation is a few shifts. */
+ * of neighbouring bits stay together, so a permutation is a few shifts.  Shards by number of ones
+ * are one table, in which that number comes first. */
 struct nd_hamming_order {
+    unsigned ones_at; /* place of the number of ones in the lead; 0: it is not there */
     uint64_t key[ND_HAMMING_WORDS_MAX]; /* its bits in a fingerprint, as far as they lead */
     unsigned key_bits, words, n_runs;
     struct {
@@ -140,6 +147,8 @@ struct nd_hamming_scheme {
     struct nd_hamming_ef_kind ef;   /* how Elias-Fano codes are made */
     struct nd_hamming_order *order; /* of each table; layout fast: NULL */
 };
+/* Change a design to what a file holds of it: shards by number of ones become one table. */
+void nd_hamming_plan_to_file(struct nd_hamming_plan *plan);
 /* Make the design again that a header names.  ND_EINPUT, ND_ENOMEM. */
 enum nd_status nd_hamming_scheme_make(struct nd_hamming_scheme *scheme,
                                       const struct nd_hamming_header *header, struct nd_error *err);
@@ -148,7 +157,8 @@ void nd_hamming_scheme_release(struct nd_hamming_scheme *scheme);
 /* Whether a segment has the fingerprints as they are, as its rows. */
 static inline bool nd_hamming_has_rows(const struct nd_hamming_scheme *scheme)
 {
-    return scheme->layout == ND_HAMMING_FAST || nd_hamming_is_wide(scheme->plan.problem.bits);
+    return scheme->layout == ND_HAMMING_FAST || scheme->plan.family == ND_HAMMING_POPCOUNT ||
+           nd_hamming_is_wide(scheme->plan.problem.bits);
 }
 
 /* The leading bits, as a number. */
@@ -158,6 +168,8 @@ static inline uint64_t nd_hamming_lead(const struct nd_hamming_order *o, const u
 
     for (unsigned i = 0; i < o->n_runs; i++)
         y |= (row[o->run[i].word] >> o->run[i].from & o->run[i].mask) << o->run[i].to;
+    if (o->ones_at)
+        y |= (uint64_t)nd_hamming_ones(row, o->words) << o->ones_at;
     return y;
 }
 

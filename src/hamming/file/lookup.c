@@ -83,6 +83,7 @@ struct lookup {
     size_t n;
     unsigned t, free_bits; /* the table; bits behind its key */
     uint64_t rest;         /* so many ones */
+    int more;              /* of a table by number of ones: how many more than the query has */
     struct group ring[NEXT];
     struct candidate candidate[RING];
     struct hit hit[RING];
@@ -205,7 +206,9 @@ static void check_wide(struct lookup *l, const struct probe *p, uint64_t at)
         return;
     for (size_t i = 0; i < words; i++)
         differ[i] = row[i] ^ x[i];
-    if (is_first(l, differ))
+    if (s->scheme->order->ones_at
+            ? nd_hamming_ones(row, words) == p->lead >> s->scheme->order->ones_at
+            : is_first(l, differ))
         add_hit(l, &hit);
 }
 
@@ -385,6 +388,19 @@ static void sort_many(struct lookup *l, unsigned sorted)
     }
 }
 
+/* How a query leads in the table.  A number of ones that no fingerprint has, such as -1, finds none. */
+static uint64_t lead_of(const struct lookup *l, const uint64_t *query)
+{
+    const struct nd_hamming_order *order = &l->segment->scheme->order[l->t];
+    const uint64_t all = (UINT64_C(1) << ND_HAMMING_ONES_BITS) - 1;
+    uint64_t lead = nd_hamming_lead(order, query), ones;
+
+    if (!order->ones_at)
+        return lead;
+    ones = (lead >> order->ones_at) + (uint64_t)(int64_t)l->more;
+    return (lead & ((UINT64_C(1) << order->ones_at) - 1)) | (ones & all) << order->ones_at;
+}
+
 /* Sort the queries of the block by the first bits of their keys in table t: where keys are longer,
  * lists are short and near to one another. */
 static void sort_probes(struct lookup *l)
@@ -392,8 +408,7 @@ static void sort_probes(struct lookup *l)
     const struct nd_hamming_order *order = &l->segment->scheme->order[l->t];
 
     for (size_t i = 0; i < l->n; i++)
-        l->probe[i] =
-            (struct probe){nd_hamming_lead(order, query_of(l, (uint32_t)i)), (uint32_t)i, 0};
+        l->probe[i] = (struct probe){lead_of(l, query_of(l, (uint32_t)i)), (uint32_t)i, 0};
     if (l->n <= FEW)
         sort_few(l);
     else
@@ -423,6 +438,16 @@ static void search_table(struct lookup *l)
     review(l, 0);
 }
 
+/* Search the shards of all near numbers of ones, or the tables of keys. */
+static void search_tables(struct lookup *l)
+{
+    const int k = l->segment->scheme->order->ones_at ? (int)l->search->distance : 0;
+
+    for (l->t = 0; l->t < l->segment->scheme->plan.tables; l->t++)
+        for (l->more = -k; l->more <= k; l->more++)
+            search_table(l);
+}
+
 void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
                                struct nd_hamming_search *search)
 {
@@ -445,8 +470,7 @@ void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
         l.queries = search->queries + start * words;
         l.n = search->n - start < room ? search->n - start : room;
         search->sink.first = (uint32_t)start;
-        for (l.t = 0; l.t < segment->scheme->plan.tables; l.t++)
-            search_table(&l);
+        search_tables(&l);
         settle_rest(&l);
     }
     if (probes != few)

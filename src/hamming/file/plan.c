@@ -36,8 +36,9 @@ int nd_hamming_file_holds(enum nd_hamming_family family, enum nd_hamming_file_la
 {
     const struct nd_hamming_family_row *row = nd_hamming_family_row(family);
 
-    return row && ((row->has_keys && layout != ND_HAMMING_FAST) ||
-                   (is_fast(family) && layout != ND_HAMMING_COMPACT));
+    return row &&
+           (((row->has_keys || family == ND_HAMMING_POPCOUNT) && layout != ND_HAMMING_FAST) ||
+            (is_fast(family) && layout != ND_HAMMING_COMPACT));
 }
 
 const char *nd_hamming_file_layout_name(enum nd_hamming_file_layout layout)
@@ -67,7 +68,8 @@ static double values_bytes(uint64_t n, unsigned bits, unsigned distance,
 static double segment_bytes(const struct nd_hamming_plan *plan, uint64_t count,
                             enum nd_hamming_codec codec)
 {
-    unsigned bits = plan->problem.bits, tables = plan->tables;
+    bool by_ones = plan->family == ND_HAMMING_POPCOUNT;
+    unsigned bits = plan->problem.bits, tables = by_ones ? 1 : plan->tables;
     uint32_t layout = is_fast(plan->family) ? ND_HAMMING_FAST : ND_HAMMING_COMPACT;
     double n = (double)count, bytes = (double)nd_hamming_chunks(layout, tables);
 
@@ -82,7 +84,7 @@ static double segment_bytes(const struct nd_hamming_plan *plan, uint64_t count,
     }
     bytes +=
         tables * values_bytes(count, nd_hamming_lead_bits(bits), plan->problem.distance, codec);
-    if (nd_hamming_is_wide(bits)) {
+    if (by_ones || nd_hamming_is_wide(bits)) {
         unsigned number_bits = nd_hamming_number_bits(count);
 
         bytes += 8 * n * (double)nd_hamming_words(bits);
@@ -131,8 +133,14 @@ static enum nd_status check_layout(const struct nd_hamming_shape *shape, struct 
     if (shape->family &&
         !nd_hamming_file_holds(shape->family, fast ? ND_HAMMING_FAST : ND_HAMMING_COMPACT))
         return nd_fail(err, ND_EINVAL,
-                       fast ? "a file of the layout fast holds windows or halves"
-                            : "a file of the layout compact holds tables of blocks or coverings");
+                       fast
+                           ? "a file of the layout fast holds windows or halves"
+                           : "a file of the layout compact holds tables of blocks or coverings, or "
+                             "shards by popcount");
+    if (shape->family == ND_HAMMING_POPCOUNT &&
+        (shape->tables > 1 || shape->key_bits || shape->codec != ND_HAMMING_EF))
+        return nd_fail(err, ND_EINVAL,
+                       "the design popcount has one table, no keys to choose, and the codec ef");
     return ND_OK;
 }
 
@@ -235,6 +243,12 @@ static enum nd_status choose(const struct nd_hamming_shape *shape,
     enum nd_status status;
     unsigned n = problem->distance + 1;
 
+    if (family == ND_HAMMING_POPCOUNT) {
+        status = nd_hamming_design(problem, NULL, family, 0, 0, plan, err);
+        if (status == ND_OK)
+            nd_hamming_plan_to_file(plan);
+        return status;
+    }
     if (shape->tables || shape->key_bits)
         return nd_hamming_design(problem, NULL, family, shape->key_bits, shape->tables, plan, err);
     do

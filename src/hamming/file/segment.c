@@ -175,7 +175,7 @@ static const uint64_t *row_of(const struct writer *w, size_t i, uint64_t *narrow
 {
     const struct nd_hamming_order *order = w->scheme->order;
 
-    if (w->scheme->words > 1)
+    if (w->scheme->words > 1 || (order && order->ones_at))
         return w->source->fingerprints + w->entry[i].number * w->scheme->words;
     *narrow = order ? nd_hamming_restore(order, w->entry[i].value) : w->entry[i].value;
     return narrow;

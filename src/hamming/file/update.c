@@ -104,13 +104,18 @@ enum nd_status nd_hamming_file_write(const char *path, const struct nd_hamming_p
     const struct nd_hamming_entries entries = {fingerprints, n, ids, NULL};
     enum nd_status status = nd_hamming_plan_check(plan, err);
     struct nd_hamming_shape shape = {.codec = ND_HAMMING_EF};
+    struct nd_hamming_plan held;
 
     if (status == ND_OK && !nd_hamming_file_holds(plan->family, ND_HAMMING_COMPACT))
-        status = nd_fail(err, ND_EINVAL, "a file holds tables of blocks or coverings");
+        status = nd_fail(err, ND_EINVAL,
+                         "a file holds tables of blocks or coverings, or shards by "
+                         "popcount");
     if (status != ND_OK)
         return status;
-    shape.tables = plan->tables;
-    return nd_hamming_build_planned(path, plan, &shape, &entries, err);
+    held = *plan;
+    nd_hamming_plan_to_file(&held);
+    shape.tables = held.tables;
+    return nd_hamming_build_planned(path, &held, &shape, &entries, err);
 }
 
 /* The first segment that is to be merged with `more` new entries, of those from number `first` on. */
