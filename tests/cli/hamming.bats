@@ -56,13 +56,13 @@ for i in range(3000):
     done
     [ "$(wc -c <shards)" -lt "$(wc -c <tables)" ]
     neardup index verify shards
-    head -100 file | cut -c1-16 >more
-    neardup index add tables more
-    neardup index add shards more
+    head -100 file | cut -c1-16 >others
+    neardup index add tables others
+    neardup index add shards others
     neardup index merge shards -o merged
     neardup index info merged | grep -qx 'design: popcount'
-    neardup index query tables more >expected
-    neardup index query merged more | cmp - expected
+    neardup index query tables others >expected
+    neardup index query merged others | cmp - expected
     neardup index merge --design covering merged -o again
     neardup index info again | grep -qx 'design: covering'
     for options in "--codec manku" "--tables 4" "--key-bits 10" "--layout fast"; do
@@ -108,7 +108,7 @@ for i in range(int(sys.argv[1])): print("%016x" % random.getrandbits(64))' "$n" 
         bytes=$(sed -n 's/^bytes: //p' info)
         case $options in
         *manku*) ;;
-        *) grep -q " $(python3 -c "print('%.1f MB' % ($bytes / 1e6))")" star ;;
+        *) grep -q " $(python3 -c "print('%.1f %s' % (($bytes / 1e6, 'MB') if $bytes >= 1e6 else ($bytes / 1e3, 'kB')))")" star ;;
         esac
         limit=$(grep -oE '[0-9]+M' <<<"$options" || echo 1000M)
         [ "$bytes" -le $((${limit%M} * 1048576)) ]
