@@ -23,7 +23,6 @@
 #include "base/pool.h"
 #include "candidates/seen_rows.h"
 #include "candidates/short_texts.h"
-
 #include "evidence/counts.h"
 #include "evidence/quoted.h"
 #include "loads/staged.h"
@@ -51,7 +50,8 @@ struct match {
 
 struct nd_py_against {
     struct nd_recipe *recipe;
-    PyObject *held; /* the recipe, the files and the temporary one */
+    struct nd_budget budget; /* total 0: none */
+    PyObject *held;          /* the recipe, the files and the temporary one */
     struct nd_handle use;
     bool is_broken, is_decided;
     struct nd_py_order order;
@@ -251,7 +251,7 @@ static bool open_quoted(struct nd_py_against *a, PyObject *names)
 
 /* against_new(recipe, sketch files, keep, (keep column, prefer column, within column), preferred values,
  * never, of each file the numbers of the field `within` and of those of `never`, threads, names of the
- * files if new documents are compared with old ones alone, or None) */
+ * files if new documents are compared with old ones alone, or None, bytes of memory or 0) */
 static PyObject *against_new(PyObject *module, PyObject *args)
 {
     PyObject *recipe_capsule, *files, *preferred, *never, *fields, *names, *capsule = NULL;
@@ -259,14 +259,20 @@ static PyObject *against_new(PyObject *module, PyObject *args)
     struct nd_py_roles roles;
     struct nd_py_against *a;
     struct nd_error err;
+    unsigned long long memory;
     const char *keep;
     unsigned threads;
 
-    if (!PyArg_ParseTuple(args, "OO!s(III)O!O!O!IO", &recipe_capsule, &PyTuple_Type, &files, &keep,
+    if (!PyArg_ParseTuple(args, "OO!s(III)O!O!O!IOK", &recipe_capsule, &PyTuple_Type, &files, &keep,
                           &roles.keep, &roles.prefer, &roles.within, &PyTuple_Type, &preferred,
-                          &PyTuple_Type, &never, &PyTuple_Type, &fields, &threads, &names) ||
+                          &PyTuple_Type, &never, &PyTuple_Type, &fields, &threads, &names,
+                          &memory) ||
         !(recipe = nd_py_recipe(recipe_capsule)) || !(a = calloc(1, sizeof *a)))
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    if (memory) {
+        a->budget = nd_budget_divide(memory, threads ? threads : 1);
+        a->budget.in_use_before = nd_memory_in_use();
+    }
     a->room = calloc(WORKERS_MAX, sizeof *a->room);
     a->recipe = nd_recipe_copy(recipe, &err);
     a->held = Py_BuildValue("[OO]", recipe_capsule, files);
@@ -311,6 +317,13 @@ static void leave(struct nd_py_against *a)
 }
 
 /* ---- Rows ---- */
+
+/* Measure what is held, where it is bounded, `done` of `all` through (0: not known). */
+static enum nd_status check_memory(const struct nd_py_against *a, uint64_t done, uint64_t all,
+                                   struct nd_error *err)
+{
+    return a->budget.total ? nd_budget_check(&a->budget, done, done, all, err) : ND_OK;
+}
 
 struct look {
     struct nd_py_against *a;
@@ -386,6 +399,8 @@ static PyObject *against_add(PyObject *module, PyObject *args)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     status = add_rows(a, f, &err);
+    if (status == ND_OK)
+        status = check_memory(a, a->order.n, 0, &err);
     Py_END_ALLOW_THREADS;
     a->is_broken = status != ND_OK;
     leave(a);
@@ -444,6 +459,8 @@ static enum nd_status make(void *context, size_t n, const struct nd_text_source 
     options.threads = a->threads;
     options.takes_sketches = 1;
     options.makes_pairs = a->is_alone;
+    if (a->budget.total)
+        options.cache_bytes = a->budget.cache_bytes;
     options.source = source;
     *dedup = a->dedup = nd_dedup_new(a->recipe, &options, err);
     return *dedup ? ND_OK : err->status;
@@ -494,9 +511,8 @@ static enum nd_status heed_signals(void *context, struct nd_error *err)
 static enum nd_status tell(void *context, enum nd_staged_pass pass, uint64_t done, uint64_t total,
                            struct nd_error *err)
 {
-    (void)done;
-    (void)total;
-    return pass == ND_STAGED_ASK ? heed_signals(context, err) : ND_OK;
+    return pass == ND_STAGED_ASK ? heed_signals(context, err)
+                                 : check_memory(context, done, total, err);
 }
 
 /* Progress is that of the new documents. */
@@ -599,6 +615,7 @@ static enum nd_status find_met(struct nd_py_against *a, struct nd_error *err)
                                   .context = a,
                                   .file = file,
                                   .takes_all = a->short_texts != NULL,
+                                  .memory_bytes = a->budget.engine_bytes / 2,
                                   .n_files = a->n_old};
     enum nd_status status;
 
@@ -912,6 +929,61 @@ enum nd_status nd_py_against_row(struct nd_py_against *a, uint64_t row, unsigned
     return status;
 }
 
+static struct nd_view view_at(const void *context, size_t i)
+{
+    return ((const struct nd_view *)context)[i];
+}
+
+/* The ids of removed rows, or of the rows kept for them. */
+static PyObject *read_ids(PyObject *module, struct nd_py_against *a, const struct nd_py_result *r,
+                          bool are_kept)
+{
+    struct nd_view *id = nd_alloc_array(r->n_removals + 1, sizeof *id);
+    struct nd_arena room = {0};
+    enum nd_status status = ND_OK;
+    PyObject *column = NULL;
+    struct nd_error err;
+
+    for (size_t i = 0; id && status == ND_OK && i < r->n_removals; i++) {
+        uint64_t row = are_kept ? r->removal[i].kept : r->removal[i].row;
+        struct nd_name name = {ND_ID_NONE, {NULL, 0}};
+        bool has_text;
+
+        if (row < a->order.n_rows)
+            status = nd_py_against_row(a, row, 0, &name, &has_text, &err);
+        id[i] = name.text;
+        if (status == ND_OK && name.text.data &&
+            !(id[i].data = nd_arena_copy(&room, name.text.data, name.text.len)))
+            status = out_of_memory(&err);
+    }
+    if (!id)
+        PyErr_NoMemory();
+    else if (status != ND_OK)
+        nd_py_raise(module, &err);
+    else
+        column = nd_py_text_column(are_kept ? "kept_id" : "id", r->n_removals, view_at, id);
+    nd_arena_release(&room);
+    free(id);
+    return column;
+}
+
+/* against_ids(against, result): two columns, the ids of removed rows and of those kept. */
+static PyObject *against_ids(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *result_capsule, *removed, *kept = NULL;
+    const struct nd_py_result *r;
+    struct nd_py_against *a;
+
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &result_capsule) ||
+        !(r = nd_py_result(result_capsule)) || !(a = enter(capsule, true)))
+        return NULL;
+    removed = read_ids(module, a, r, false);
+    if (removed)
+        kept = read_ids(module, a, r, true);
+    leave(a);
+    return kept ? Py_BuildValue("NN", removed, kept) : (Py_XDECREF(removed), NULL);
+}
+
 /* A document by its number among all old ones; NULL: it was not met. */
 static const struct nd_seen_row *find_old(const struct nd_py_against *a, uint64_t number)
 {
@@ -1071,6 +1143,7 @@ PyMethodDef nd_py_against_functions[] = {
     {"against_new", against_new, METH_VARARGS, "Rows after the documents of sketch files."},
     {"against_add", against_add_reading, METH_VARARGS, "Add the rows of a frame."},
     {"against_decide", against_decide, METH_VARARGS, "Decide about all rows."},
+    {"against_ids", against_ids, METH_VARARGS, "The ids of removed rows, and of those kept."},
     {"against_quoted", against_quoted, METH_O, "How many rows match something of each file."},
     {"against_append", against_append, METH_VARARGS, "Add survivors to a sketch file."},
     {NULL, NULL, 0, NULL},

@@ -57,11 +57,11 @@ def test_the_command_removes_and_adds_the_same(command, here, arguments, options
     files = ["--against", "a.sketch", "--against", "b.sketch", "--append", "--manifest", "m", "--clusters", "c"]
     subprocess.run([command, "dedup", "-q", "new.jsonl", "-o", "kept", *files, *options], check=True)
     added = (here / "b.sketch").read_bytes()
-    for threads in (1, 3):
+    for threads, way in ((1, {}), (3, {}), (2, {"memory": "64M"})):
         shutil.copy("b.before", "b.sketch")
         result = neardup.dedup_files(
             "new.jsonl", "mine.jsonl", id="id", against=["a.sketch", "b.sketch"], append=True, threads=threads,
-            manifest="m2", clusters="c2", nulls="drop", **arguments
+            manifest="m2", clusters="c2", nulls="drop", **arguments, **way
         )  # fmt: skip
         assert (here / "mine.jsonl").read_bytes() == (here / "kept").read_bytes()
         assert (here / "c2").read_bytes() == (here / "c").read_bytes()
@@ -106,10 +106,10 @@ def test_what_contains_or_quotes_old_documents_is_removed_as_by_the_command(
     kept = (here / "kept").read_bytes()
     assert 0 < expected["removed"] < expected["documents"]
     against = ["a.sketch", "b.sketch"]
-    for threads in (1, 3):
+    for threads, way in ((1, {}), (3, {}), (2, {"memory": "64M"})):
         result = neardup.dedup_files(
             "new.jsonl", "mine.jsonl", id="id", against=against, only_against=alone, threads=threads,
-            manifest="m2", clusters="c2", nulls="drop", **arguments
+            manifest="m2", clusters="c2", nulls="drop", **arguments, **way
         )  # fmt: skip
         assert (here / "mine.jsonl").read_bytes() == kept
         assert (here / "c2").read_bytes() == (here / "c").read_bytes()
@@ -119,13 +119,27 @@ def test_what_contains_or_quotes_old_documents_is_removed_as_by_the_command(
         assert result.summary.get("quoted") == expected.get("quoted")
     assert main(["dedup", "-q", "new.jsonl", "-o", "mine.jsonl", *files, *options, *only]) == 0
     assert (here / "mine.jsonl").read_bytes() == kept
-    for data in (records[800:], iter(records[800:]), "new.jsonl"):
-        result = neardup.dedup(data, id="id", against=against, only_against=alone, **arguments)
-        assert [row["id"] for row in result.survivors] == [json.loads(line)["id"] for line in kept.splitlines()]
+    ids = [json.loads(line)["id"] for line in kept.splitlines()]
+    plain = neardup.dedup(records[800:], id="id", against=against, only_against=alone, **arguments)
+    for number in range(6):
+        data = (records[800:], iter(records[800:]), "new.jsonl")[number % 3]
+        way = {"memory": "64M", "tmp": here} if number > 2 else {}
+        result = neardup.dedup(data, id="id", against=against, only_against=alone, **arguments, **way)
+        assert [row["id"] for row in result.survivors] == ids
         assert result.summary.get("quoted") == expected.get("quoted")
+        assert [dict(row) for row in result.removed] == [dict(row) for row in plain.removed]
         if alone:
             with pytest.raises(neardup.UnsupportedError, match="only_against makes no clusters"):
                 _ = result.copies
+        else:
+            assert result.copies[:] == plain.copies[:]
+
+
+def test_too_little_memory_is_said(here):
+    rows = ({"id": i, "text": " ".join(f"w{i * k % 99991}" for k in range(1, 9))} for i in range(150_000))
+    neardup.write_sketches(["some words of a text"], "one.sketch")
+    with pytest.raises(MemoryError, match=r"what is held of the first \d+ documents takes \d+ MB; the whole needs"):
+        neardup.dedup(rows, against="one.sketch", memory="64M", tmp=here)
 
 
 def test_what_contains_a_short_old_document_is_not_appended(command, here):
@@ -198,7 +212,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(here, records):
     def run(**arguments):
         neardup.dedup_files("new.jsonl", "kept.jsonl", id="id", **{"against": "seen.sketch", **arguments})
 
-    for wrong in ({"within": "site"}, {"never": {"site": "s1"}}, {"memory": "64M"}, {"shingle": 5}):
+    for wrong in ({"within": "site"}, {"never": {"site": "s1"}}, {"memory": "1M"}, {"shingle": 5}):
         with pytest.raises(neardup.InvalidError):
             run(append=True, **wrong)
     with pytest.raises(neardup.InvalidError, match="shingles"):

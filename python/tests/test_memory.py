@@ -188,9 +188,6 @@ def test_what_is_too_little_is_said(tmp_path, records):
         neardup.dedup(
             ({"text": "a b c", "site": f"{i} {'x' * 500}"} for i in range(20000)), memory="64M", within="site"
         )
-    with pytest.raises(neardup.InvalidError, match="memory: not with against"):
-        neardup.write_sketches(records[:5], tmp_path / "a.sketch")
-        neardup.dedup(records, memory="64M", against=tmp_path / "a.sketch")
     with pytest.raises(OSError):
         neardup.dedup(iter(records), memory="64M", tmp=tmp_path / "missing")
 

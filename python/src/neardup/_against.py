@@ -56,7 +56,15 @@ class Against:
     """
 
     def __init__(
-        self, plan: Plan, paths: Sequence[str], *, append: bool, folder: str, threads: int, alone: bool = False
+        self,
+        plan: Plan,
+        paths: Sequence[str],
+        *,
+        append: bool,
+        folder: str,
+        threads: int,
+        alone: bool = False,
+        memory: int | None = None,
     ) -> None:
         recipe = plan.recipe
         self._threads = threads
@@ -87,6 +95,7 @@ class Against:
             tuple(places),
             threads,
             tuple(map(str, paths)) if alone else None,
+            memory or 0,
         )
         if self._appender:
             plan.record(infos[-1][8])
@@ -112,12 +121,20 @@ class Against:
         _native.against_add(self.store, rows.frame)
         self._line = after
 
-    def decide_frame(self, frame: Any, progress: Callable[[int, int], object] | None) -> Any:
-        """Decide about the rows of a frame: a native result."""
-        self._writer.add(frame, 1, None, "", None)
+    def add_frame(self, frame: Any) -> None:
+        """Sketch the rows of a frame, which come after those before."""
+        self._writer.add(frame, self._line, None, "", None)
         _native.against_add(self.store, frame)
-        self._writer.end_source("-", 0, _native.frame_rows(frame))
+        self._line += _native.frame_rows(frame)
+
+    def decide_frames(self, progress: Callable[[int, int], object] | None) -> Any:
+        """Decide about the rows of all frames: a native result."""
+        self._writer.end_source("-", 0, self._line - 1)
         return self.decide(progress)
+
+    def written(self) -> int:
+        """How many bytes of sketches wait in a file."""
+        return os.stat(self._file.name).st_size
 
     def end(self, source: Source) -> None:
         """All rows of the source were added."""

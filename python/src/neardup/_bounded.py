@@ -6,13 +6,14 @@ import os
 import pickle
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from typing import IO, Any
 
 from . import _native
-from ._columns import of_arrow_texts, of_python_texts, picked, plain
+from ._against import Against
+from ._columns import OwnColumn, of_arrow_texts, of_python_texts, picked, plain
 from ._dedup import Result, removed_table
 from ._files import is_address, open_tables, paths_of, rows_of_files
 from ._frames import (
@@ -30,6 +31,7 @@ from ._frames import (
 )
 from ._plan import Plan
 from ._progress import Report
+from ._sketch_file import Sketches
 from ._sources import Mark
 from ._table import Column, Table
 
@@ -275,35 +277,44 @@ class BoundedResult(Result):
         plan: Plan,
         nulls: str,
         kept: Mask,
-        stats: dict[str, int],
+        stats: dict[str, Any],
         took: tuple[float, float],
+        native: Any = None,
+        seen: Sequence[Sketches] = (),
     ) -> None:
         self._native = self._store = store
+        self._whole = native  # the result of all rows, where sketch files come before; else None
         self._n_parts = parts
         self._blocks = blocks
         self._plan = plan
         self._nulls = nulls
         self._seconds, self._processor_seconds = took
-        self._seen = ()
+        self._seen = seen
         self.recipe = plan.recipe
         self.kept = kept
-        memory, spilled, loads = _native.bounded_work(store)
-        self.summary = {**stats, "memory_bytes": memory, "spilled_bytes": spilled, "loads": loads}
+        self.summary = stats
+
+    def _result(self, part: int) -> Any:
+        return self._whole or _native.bounded_result(self._store, part)
 
     def _parts(self) -> Iterator[tuple[Any, Any, Any]]:
         for part in range(self._n_parts):
-            yield _native.bounded_result(self._store, part), None, self._store
+            yield self._result(part), None, self._store
 
     def _table(self, native: Any) -> Table:
         def ids(table: Table) -> list[Column]:
             found = []
-            for texts, rows in zip(_native.bounded_ids(self._store, native), ("row", "kept_row"), strict=True):
+            texts_of = _native.against_ids if self._whole else _native.bounded_ids
+            for texts, rows in zip(texts_of(self._store, native), ("row", "kept_row"), strict=True):
                 values = self._blocks.values(str(self._plan.id), table[rows], Column(texts, len(table)))
+                if rows == "kept_row" and self._seen:
+                    pairs = zip(table[rows], values, table["kept_id"])
+                    values = OwnColumn("kept_id", [other if row is None else own for row, own, other in pairs])
                 values.name = texts[0]
                 found.append(values)
             return found
 
-        return removed_table(native, ids if self._plan.id else None)
+        return removed_table(native, ids if self._plan.id else None, self._seen)
 
     def iter_removed(self) -> Iterator[Table]:
         """Give the removed rows, and why, in tables of some thousand rows at most.
@@ -321,12 +332,14 @@ class BoundedResult(Result):
     @cached_property
     def copies(self) -> Column:
         """How many rows the cluster of each survivor has, itself included: in memory, once it has been named."""
-        return self._count_copies(_native.bounded_result(self._store, -1))
+        if "quoted" in self.summary:
+            raise _native.UnsupportedError("copies: only_against makes no clusters")
+        return self._count_copies(self._result(-1))
 
     @cached_property
     def removed(self) -> Table:  # type: ignore[override]
         """The removed rows, and why."""
-        return self._table(_native.bounded_result(self._store, -1))
+        return self._table(self._result(-1))
 
     @property
     def survivors(self) -> Any:
@@ -335,11 +348,20 @@ class BoundedResult(Result):
 
 
 def dedup_bounded(
-    data: Any, plan: Plan, memory: str | int, tmp: str, threads: int, nulls: str, report: Report | None
+    data: Any,
+    plan: Plan,
+    memory: int,
+    tmp: str,
+    threads: int,
+    nulls: str,
+    report: Report | None,
+    old: Against | None = None,
+    seen: Sequence[Sketches] = (),
+    alone: bool = False,
 ) -> BoundedResult:
-    """Decide about data of any kind in so much memory."""
+    """Decide about data of any kind in so much memory; `old`: after the documents of the sketch files `seen`."""
     started, processor = time.monotonic(), time.process_time()
-    store = plan.bounded(_native.memory_parse(str(memory)), threads, tmp)
+    store = old.store if old else plan.bounded(memory, threads, tmp)
     blocks = _blocks_of(data, plan.columns, tmp)
     has_text = bytearray()
     for frame in blocks.frames(plan.columns):
@@ -347,18 +369,26 @@ def dedup_bounded(
         null = _native.frame_null(frame) if nulls == "raise" else None
         if null is not None:
             raise _native.InvalidError(f"row {len(has_text) + null}: the text is null")
-        _native.bounded_add(store, frame)
+        if old:
+            old.add_frame(frame)
+        else:
+            _native.bounded_add(store, frame)
         has_text += _native.frame_mask(frame, b"\1" * n) if nulls == "drop" else b"\1" * n
-    parts = _native.bounded_decide(store, report)
-    stats: dict[str, int] = {}
+    whole = old.decide_frames(report) if old else None
+    parts = 1 if old else _native.bounded_decide(store, report)
+    stats: dict[str, Any] = {}
     at = 0
     for part in range(parts):
-        native = _native.bounded_result(store, part)
+        native = whole or _native.bounded_result(store, part)
         kept = _native.result_kept(native)
         both = int.from_bytes(kept, "little") & int.from_bytes(has_text[at : at + len(kept)], "little")
         has_text[at : at + len(kept)] = both.to_bytes(len(kept), "little")
         at += len(kept)
         own = _native.result_stats(native)
         stats = {**own, **{name: stats.get(name, 0) + own[name] for name in _OF_PART}}
+    work = (memory, old.written(), 1) if old else _native.bounded_work(store)
+    stats.update(zip(("memory_bytes", "spilled_bytes", "loads"), work))
+    if old and alone:
+        stats["quoted"] = old.quoted()
     took = time.monotonic() - started, time.process_time() - processor
-    return BoundedResult(store, parts, blocks, plan, nulls, Mask(bytes(has_text)), stats, took)
+    return BoundedResult(store, parts, blocks, plan, nulls, Mask(bytes(has_text)), stats, took, whole, seen)

@@ -441,7 +441,7 @@ def dedup(
         documents, the seen ones first: `keep` and `prefer` choose among the rows.  The files keep the
         fields of `within` and `never` (``fields``), and shingles, unless the recipe verifies nothing.
         In memory is an index of the rows and of the documents that matter to them; sketches of the
-        rows wait in a file in `tmp`.
+        rows wait in a file in `tmp`.  With `memory` this is measured, and a call that needs more ends.
     only_against : bool, optional
         Compare rows with the documents of `against` alone, not with one another: a row is removed if it
         equals or matches any of them, as what quotes a benchmark.  With the key ``verify`` of the recipe
@@ -498,22 +498,30 @@ def dedup(
     if only_against:
         check_alone(plan, paths)
     seen = [Sketches(path, ["id", "source", "line"]) for path in paths]
-    if memory is not None:
-        if seen:
-            raise _native.InvalidError("memory: not with against")
+    folder = os.fspath(tmp or tempfile.gettempdir())
+    bytes_max = None if memory is None else _native.memory_parse(str(memory))
+    old = None
+
+    def open_old() -> Against | None:
+        names = [file.path for file in seen]
+        options: dict[str, Any] = {"append": False, "folder": folder, "threads": threads, "memory": bytes_max}
+        return Against(plan, names, alone=only_against, **options) if seen else None
+
+    if bytes_max is not None:
         from ._bounded import dedup_bounded
 
         give_tables(made, df)
+        old = open_old()
         with reporting(progress) as report:
-            return dedup_bounded(data, plan, memory, os.fspath(tmp or tempfile.gettempdir()), threads, nulls, report)
+            return dedup_bounded(data, plan, bytes_max, folder, threads, nulls, report, old, seen, only_against)
     started, processor = time.monotonic(), time.process_time()
     source = plan.read(data, df, threads)
     _check_nulls(source, nulls)
-    folder = os.fspath(tmp or tempfile.gettempdir())
-    names = [file.path for file in seen]
-    old = Against(plan, names, append=False, folder=folder, threads=threads, alone=only_against) if seen else None
+    old = open_old()
     with reporting(progress) as report:
-        native = old.decide_frame(source.frame, report) if old else plan.decide(source, threads, report)
+        if old:
+            old.add_frame(source.frame)
+        native = old.decide_frames(report) if old else plan.decide(source, threads, report)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
     result = Result(native, source, plan, nulls, seconds, seen, processor)
     if old and only_against:

@@ -95,8 +95,6 @@ class Run:
         self._threads = threads
         self._folder = folder or tempfile.gettempdir()
         self._memory = None if memory is None else _native.memory_parse(str(memory))
-        if against and memory is not None:
-            raise _native.InvalidError("memory: not with against")
         if append and not against:
             raise _native.InvalidError("append adds the survivors to the last file of against, and there is none")
         if append and plan.keep == "none":
@@ -112,7 +110,13 @@ class Run:
         self._against: Against | None = None
         if against:
             self._against = Against(
-                plan, against, append=append, folder=self._folder, threads=threads, alone=only_against
+                plan,
+                against,
+                append=append,
+                folder=self._folder,
+                threads=threads,
+                alone=only_against,
+                memory=self._memory,
             )
         self._is_final_at_once = plan.is_final_at_once and memory is None and not against and copies_field is None
         self._room = Room(0 if hold is None and memory is not None else hold)
@@ -244,6 +248,8 @@ class Run:
 
         if self._against:
             results = iter([self._against.decide(tell)])
+            if self._memory is not None:
+                self._work.memory, self._work.spilled = self._memory, self._against.written()
         elif self._memory is None:
             results = iter([_native.corpus_dedup(store, self._plan.recipe._native, self._threads, tell)])
         else:
@@ -469,8 +475,9 @@ def dedup_files(
     against : path or sequence of paths, optional
         Sketch files of documents that were seen before: rows are compared with these too, and only
         rows are removed, as by ``neardup dedup --against``.  Decisions rest on sketches.  In memory is
-        an index of the rows and of the documents that matter to them; without `memory`.  The files
-        keep the fields of `within` and `never` (:func:`write_sketches`).
+        an index of the rows and of the documents that matter to them; with `memory` it is measured, and
+        a run that needs more ends.  The files keep the fields of `within` and `never`
+        (:func:`write_sketches`).
     append : bool, optional
         At last add the survivors to the last file of `against`, all of them or none; where `cluster`
         is not ``"star"`` also the other rows, through which later ones may belong to a cluster.  It is
