@@ -23,7 +23,7 @@ for layer in base $layers; do
     tools/list-files.sh "src/$layer/*"
 done >"$folder/files"
 # What decides in bounded memory (python/native/CMakeLists.txt).
-for name in budget linking loads shared_keys staged; do
+for name in budget linking loads shared_keys staged streamed; do
     tools/list-files.sh "src/loads/$name.*"
 done >>"$folder/files"
 tools/list-files.sh CMakeLists.txt LICENSE 'cmake/*' 'include/*' >>"$folder/files"

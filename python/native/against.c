@@ -847,7 +847,7 @@ static void count(struct nd_py_against *a, uint64_t n_documents, uint32_t n_neve
     struct nd_dedup_stats *s = &a->result->stats, pushed;
 
     nd_dedup_get_stats(a->dedup, &pushed);
-    *s = a->staged.judged;
+    *s = a->staged.streamed.judged;
     nd_dedup_stats_add(s, &pushed);
     nd_dedup_stats_leave_out(s, old);
     s->candidates -= old->candidates;

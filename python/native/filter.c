@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/matching.h"
 #include "evidence/rows.h"
+#include "loads/streamed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ struct match {
 struct run {
     PyObject *module;
     struct nd_py_documents prototypes, documents;
-    struct nd_dedup *dedup;
+    struct nd_streamed streamed;
     struct match *match;
     size_t n, capacity;
     size_t from; /* the slice that queries */
@@ -69,7 +70,7 @@ static bool push_prototypes(struct run *r)
 
         Py_BEGIN_ALLOW_THREADS;
         to = nd_py_documents_fill(&r->prototypes, from);
-        status = nd_dedup_push_prototypes(r->dedup, r->prototypes.item, to - from, &err);
+        status = nd_streamed_push_old(&r->streamed, r->prototypes.item, to - from, &err);
         Py_END_ALLOW_THREADS;
         if (status != ND_OK)
             nd_py_raise(r->module, &err);
@@ -112,7 +113,7 @@ static bool query_all(struct run *r, PyObject *progress)
 
         Py_BEGIN_ALLOW_THREADS;
         to = nd_py_documents_fill(&r->documents, r->from);
-        status = nd_dedup_query(r->dedup, r->documents.item, to - r->from, found, r, &err);
+        status = nd_streamed_push(&r->streamed, r->documents.item, to - r->from, &err);
         Py_END_ALLOW_THREADS;
         if (status == ND_ENOMEM)
             PyErr_NoMemory();
@@ -201,11 +202,15 @@ static bool make_engine(struct run *r, const struct nd_recipe *recipe, unsigned 
     options.makes_pairs = 1;
     options.threads = threads;
     options.source = &source;
-    r->dedup = nd_dedup_new(recipe, &options, &err);
-    if (!r->dedup)
+    r->streamed = (struct nd_streamed){.dedup = nd_dedup_new(recipe, &options, &err),
+                                       .cluster = ND_CLUSTER_PAIRS,
+                                       .only_old = true,
+                                       .found = found,
+                                       .context = r};
+    if (!r->streamed.dedup)
         nd_py_raise(r->module, &err);
     r->is_verified = recipe->dedup.verify != ND_VERIFY_NONE;
-    return r->dedup != NULL;
+    return r->streamed.dedup != NULL;
 }
 
 /*
@@ -235,7 +240,7 @@ static PyObject *filter(PyObject *module, PyObject *args)
         query_all(&r, progress))
         columns = take_columns(&r);
     Py_BEGIN_ALLOW_THREADS;
-    nd_dedup_free(r.dedup);
+    nd_dedup_free(r.streamed.dedup);
     Py_END_ALLOW_THREADS;
     nd_py_documents_release(&r.prototypes);
     nd_py_documents_release(&r.documents);

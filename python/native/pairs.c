@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "engine/pair_rule.h"
 #include "evidence/rows.h"
+#include "loads/streamed.h"
 #include "recipe/recipe.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct pair {
 struct run {
     PyObject *module;
     struct nd_py_documents documents;
-    struct nd_dedup *dedup;
+    struct nd_streamed streamed;
     struct nd_recipe *recipe; /* a copy with the engine's threshold */
     struct nd_pair_rule rule;
     struct pair *pair;
@@ -62,7 +63,7 @@ static bool push_all(struct run *r, PyObject *progress)
 
         Py_BEGIN_ALLOW_THREADS;
         to = nd_py_documents_fill(&r->documents, from);
-        status = nd_dedup_push_pairs(r->dedup, r->documents.item, to - from, found, r, &err);
+        status = nd_streamed_push(&r->streamed, r->documents.item, to - from, &err);
         Py_END_ALLOW_THREADS;
         if (status == ND_ENOMEM)
             PyErr_NoMemory();
@@ -239,11 +240,14 @@ static bool make_engine(struct run *r, const struct nd_recipe *recipe, unsigned 
     options.source = source;
     r->recipe = nd_recipe_copy(recipe, &err);
     if (r->recipe && nd_pair_rule_set(&r->rule, &r->recipe->dedup, near, &err) == ND_OK)
-        r->dedup = nd_dedup_new(r->recipe, &options, &err);
-    if (!r->dedup)
+        r->streamed = (struct nd_streamed){.dedup = nd_dedup_new(r->recipe, &options, &err),
+                                           .cluster = ND_CLUSTER_PAIRS,
+                                           .found = found,
+                                           .context = r};
+    if (!r->streamed.dedup)
         nd_py_raise(r->module, &err);
     r->n_signatures = (unsigned)nd_recipe_signatures(recipe);
-    return r->dedup != NULL;
+    return r->streamed.dedup != NULL;
 }
 
 /*
@@ -270,7 +274,7 @@ static PyObject *pairs(PyObject *module, PyObject *args)
         make_engine(&r, recipe, threads, near, &source) && push_all(&r, progress))
         columns = take_columns(&r, nd_py_column_at(r.documents.frame, site));
     Py_BEGIN_ALLOW_THREADS;
-    nd_dedup_free(r.dedup);
+    nd_dedup_free(r.streamed.dedup);
     Py_END_ALLOW_THREADS;
     nd_recipe_free(r.recipe);
     nd_py_documents_release(&r.documents);

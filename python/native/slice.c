@@ -53,12 +53,12 @@ bool nd_py_slice_init(struct nd_py_slice *s, const struct nd_py_fields *fields)
     *s = (struct nd_py_slice){.fields = fields, .bytes_max = ND_PY_SLICE_BYTES};
     s->item = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *s->item);
     s->document = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *s->document);
-    s->decision = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *s->decision);
+
     if (fields->n) {
         s->field = nd_alloc_array(ND_PY_SLICE_ROWS * fields->n, sizeof *s->field);
         s->field_replaced = nd_alloc_array(ND_PY_SLICE_ROWS * fields->n, sizeof(uint64_t));
     }
-    return s->item && s->document && s->decision && (!fields->n || (s->field && s->field_replaced));
+    return s->item && s->document && (!fields->n || (s->field && s->field_replaced));
 }
 
 void nd_py_slice_release(struct nd_py_slice *s)
@@ -67,7 +67,6 @@ void nd_py_slice_release(struct nd_py_slice *s)
     free(s->document);
     free(s->field);
     free(s->field_replaced);
-    free(s->decision);
 }
 
 void nd_py_slice_clear(struct nd_py_slice *s)

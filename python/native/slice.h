@@ -26,7 +26,7 @@ struct nd_py_slice {
     struct nd_document *document;
     struct nd_field *field;
     uint64_t *field_replaced;
-    struct nd_decision *decision;
+
     size_t n, bytes, bytes_max; /* ND_PY_SLICE_BYTES, unless it is set after nd_py_slice_init */
 };
 /* False: out of memory. */

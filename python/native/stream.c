@@ -11,6 +11,7 @@
 
 #include "base/handle.h"
 #include "base/memory.h"
+#include "loads/streamed.h"
 
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@
 struct stream {
     struct nd_recipe *recipe;
     PyObject *recipe_capsule; /* which holds the df tables that the engine reads */
-    struct nd_dedup *dedup;
+    struct nd_streamed streamed;
     struct nd_py_texts *texts; /* NULL: in memory */
     struct nd_text_source source;
     struct nd_buffer *buffer; /* of each worker */
@@ -28,8 +29,9 @@ struct stream {
     struct nd_py_slice slice;
     size_t *at; /* of each item of the slice, its place in the frame: */
     const struct nd_py_frame *frame;
-    unsigned columns[2];  /* what is kept of a row: the text, the id */
-    struct nd_handle use; /* by one call at a time */
+    struct nd_py_result *result; /* of the frame */
+    unsigned columns[2];         /* what is kept of a row: the text, the id */
+    struct nd_handle use;        /* by one call at a time */
     bool is_broken;
     uint64_t n_rows, n_documents;
     uint64_t *without; /* rows without a text */
@@ -87,11 +89,31 @@ const struct nd_py_texts *nd_py_stream_texts(PyObject *capsule)
     return s ? s->texts : NULL;
 }
 
+/* ---- Decisions ---- */
+
+/* A document of the slice, or of one before, has become this. */
+static enum nd_status decided(void *context, uint64_t document, const struct nd_decision *decision,
+                              const struct nd_component_via *via, struct nd_error *err)
+{
+    struct stream *s = context;
+    const uint64_t kept = row_of(s, decision->kept);
+    const struct nd_py_removed removed = {.row = s->n_rows + s->at[document - s->n_documents],
+                                          .kept = kept,
+                                          .via = kept,
+                                          .decision = decision};
+
+    (void)via;
+    return removed.row == kept || nd_py_result_add(s->result, s->recipe, &removed)
+               ? ND_OK
+               : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
 /* ---- The stream ---- */
 
 static void free_stream(struct stream *s)
 {
-    nd_dedup_free(s->dedup);
+    nd_streamed_release(&s->streamed);
+    nd_dedup_free(s->streamed.dedup);
     nd_py_texts_free(s->texts);
     for (size_t i = 0; s->buffer && i < ND_PY_WORKERS_MAX; i++)
         nd_buffer_release(&s->buffer[i]);
@@ -126,15 +148,17 @@ static bool make_engine(PyObject *module, struct stream *s, const struct nd_reci
         return false;
     }
     s->source = (struct nd_text_source){.context = s, .fetch = fetch_text, .keep = keep_text};
+    s->streamed =
+        (struct nd_streamed){.cluster = s->recipe->dedup.cluster, .decided = decided, .context = s};
     options.threads = threads;
     options.source = folder ? &s->source : NULL;
     if (folder)
         s->texts = nd_py_texts_new(sizeof s->columns / sizeof *s->columns, folder, false, &err);
     if (!folder || s->texts)
-        s->dedup = nd_dedup_new(s->recipe, &options, &err);
-    if (!s->dedup)
+        s->streamed.dedup = nd_dedup_new(s->recipe, &options, &err);
+    if (!s->streamed.dedup)
         nd_py_raise(module, &err);
-    return s->dedup != NULL;
+    return s->streamed.dedup != NULL;
 }
 
 /*
@@ -190,26 +214,7 @@ static enum nd_status fill(struct stream *s, size_t *at, struct nd_error *err)
     return ND_OK;
 }
 
-static enum nd_status push_slice(struct stream *s, struct nd_py_result *result,
-                                 struct nd_error *err)
-{
-    const struct nd_decision *decision = s->slice.decision;
-    enum nd_status status =
-        nd_dedup_push(s->dedup, s->slice.item, s->slice.n, s->slice.decision, err);
-
-    for (size_t i = 0; status == ND_OK && i < s->slice.n; i++) {
-        const uint64_t kept = row_of(s, decision[i].kept);
-        const struct nd_py_removed removed = {
-            .row = s->n_rows + s->at[i], .kept = kept, .via = kept, .decision = &decision[i]};
-
-        if (removed.row != kept && !nd_py_result_add(result, s->recipe, &removed))
-            status = nd_fail(err, ND_ENOMEM, "out of memory");
-    }
-    s->n_documents += s->slice.n;
-    return status;
-}
-
-static bool push_all(PyObject *module, struct stream *s, struct nd_py_result *result)
+static bool push_all(PyObject *module, struct stream *s)
 {
     for (size_t at = 0; at < s->frame->n_rows;) {
         struct nd_error err;
@@ -218,7 +223,8 @@ static bool push_all(PyObject *module, struct stream *s, struct nd_py_result *re
         Py_BEGIN_ALLOW_THREADS;
         status = fill(s, &at, &err);
         if (status == ND_OK)
-            status = push_slice(s, result, &err);
+            status = nd_streamed_push(&s->streamed, s->slice.item, s->slice.n, &err);
+        s->n_documents += s->slice.n;
         Py_END_ALLOW_THREADS;
         if (status != ND_OK) {
             nd_py_raise(module, &err);
@@ -246,7 +252,8 @@ static PyObject *push_frame(PyObject *module, struct stream *s, const struct nd_
     if (!result)
         return PyErr_NoMemory();
     s->frame = f;
-    s->is_broken = !push_all(module, s, result);
+    s->result = result;
+    s->is_broken = !push_all(module, s);
     if (s->is_broken) {
         nd_py_result_free(result);
         return NULL;
@@ -254,7 +261,7 @@ static PyObject *push_frame(PyObject *module, struct stream *s, const struct nd_
     s->n_rows += f->n_rows;
     result->n_pushed = s->n_documents;
     result->n_never = s->comparable.n_alone;
-    nd_dedup_get_stats(s->dedup, &result->stats);
+    nd_dedup_get_stats(s->streamed.dedup, &result->stats);
     return nd_py_result_capsule(result);
 }
 
@@ -287,9 +294,9 @@ static PyObject *stream_end(PyObject *module, PyObject *capsule)
         return PyErr_Format(PyExc_RuntimeError, "another thread is pushing");
     s->is_broken = true;
     Py_BEGIN_ALLOW_THREADS;
-    nd_dedup_free(s->dedup);
+    nd_dedup_free(s->streamed.dedup);
     Py_END_ALLOW_THREADS;
-    s->dedup = NULL;
+    s->streamed.dedup = NULL;
     (void)nd_handle_leave(&s->use, ND_CALL_CHANGES);
     Py_RETURN_NONE;
 }

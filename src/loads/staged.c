@@ -4,15 +4,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/engine.h"
 
 /* The most records that are linked or offered at a time, or asked for by their numbers. */
 enum { BATCH = 4096 };
-
-static enum nd_status out_of_memory(struct nd_error *err)
-{
-    return nd_fail(err, ND_ENOMEM, "out of memory");
-}
 
 static enum nd_status tell(const struct nd_staged *s, enum nd_staged_pass pass, uint64_t done,
                            uint64_t total, struct nd_error *err)
@@ -49,6 +43,34 @@ static enum nd_status keep_nothing(void *context, uint64_t document, size_t item
     return ND_OK;
 }
 
+/* What became of a document of the load. */
+static enum nd_status decided(void *context, uint64_t document, const struct nd_decision *decision,
+                              const struct nd_component_via *via, struct nd_error *err)
+{
+    const struct nd_staged *s = context;
+    struct nd_staged_removed removed;
+
+    if (document < s->n_old)
+        return s->owner->old_decided ? s->owner->old_decided(s->context, document, decision, err)
+                                     : ND_OK;
+    if (decision->kept == document)
+        return ND_OK;
+    removed =
+        (struct nd_staged_removed){.record = nd_staged_record(s, document),
+                                   .kept = nd_staged_record(s, decision->kept),
+                                   .via = nd_staged_record(s, via ? via->document : decision->kept),
+                                   .decision = decision,
+                                   .component = via};
+    return s->owner->removed(s->context, &removed, err);
+}
+
+static enum nd_status found(void *context, const struct nd_found_pair *pair)
+{
+    const struct nd_staged *s = context;
+
+    return s->owner->found(s->context, pair);
+}
+
 static enum nd_status make_engine(struct nd_staged *s, size_t n, struct nd_error *err)
 {
     const struct nd_text_source source = {.context = s,
@@ -57,14 +79,21 @@ static enum nd_status make_engine(struct nd_staged *s, size_t n, struct nd_error
                                           .fetch_shingles =
                                               s->owner->fetch_shingles ? fetch_shingles : NULL};
 
-    return s->owner->make(s->context, n, &source, &s->dedup, err);
+    s->streamed.cluster = s->cluster;
+    s->streamed.only_old = s->only_old;
+    s->streamed.judges = s->owner->judged != NULL;
+    s->streamed.decided = decided;
+    s->streamed.found = found;
+    s->streamed.context = s;
+    s->streamed.n = s->streamed.n_old = 0;
+    return s->owner->make(s->context, n, &source, &s->streamed.dedup, err);
 }
 
 static void retire_engine(struct nd_staged *s)
 {
-    if (s->dedup)
-        s->owner->retire(s->context, s->dedup);
-    s->dedup = NULL;
+    if (s->streamed.dedup)
+        s->owner->retire(s->context, s->streamed.dedup);
+    s->streamed.dedup = NULL;
 }
 
 enum nd_status nd_staged_open(struct nd_staged *s, struct nd_error *err)
@@ -77,8 +106,7 @@ void nd_staged_release(struct nd_staged *s)
     retire_engine(s);
     nd_spool_free(s->flags);
     nd_loads_release(&s->loads);
-    free(s->decision);
-    free(s->via);
+    nd_streamed_release(&s->streamed);
 }
 
 uint64_t nd_staged_spilled(const struct nd_staged *s)
@@ -239,92 +267,6 @@ static enum nd_status divide(struct nd_staged *s, struct nd_error *err)
 
 /* ---- Decisions ---- */
 
-static bool reserve(struct nd_staged *s, size_t n)
-{
-    return ND_RESERVE(s->decision, &s->decisions, n) &&
-           (s->cluster != ND_CLUSTER_COMPONENTS || ND_RESERVE(s->via, &s->vias, n));
-}
-
-/* How many documents of a load are pushed, with the old ones. */
-static uint64_t n_pushed(const struct nd_staged *s)
-{
-    return s->n_old + s->n_load;
-}
-
-/* Report a removed document. */
-static enum nd_status note_removed(struct nd_staged *s, uint64_t document,
-                                   const struct nd_decision *decision,
-                                   const struct nd_component_via *via, struct nd_error *err)
-{
-    const struct nd_staged_removed removed = {
-        .record = nd_staged_record(s, document),
-        .kept = nd_staged_record(s, decision->kept),
-        .via = nd_staged_record(s, via ? via->document : decision->kept),
-        .decision = decision,
-        .component = via};
-
-    return s->owner->removed(s->context, &removed, err);
-}
-
-/* Report what became of n documents, whose decisions are at hand. */
-static enum nd_status note_decided(struct nd_staged *s, uint64_t from, size_t n, bool has_via,
-                                   struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-
-    for (size_t i = 0; status == ND_OK && i < n; i++) {
-        const struct nd_decision *decision = &s->decision[i];
-
-        if (from + i < s->n_old)
-            status = s->owner->old_decided
-                         ? s->owner->old_decided(s->context, from + i, decision, err)
-                         : ND_OK;
-        else if (decision->kept != from + i)
-            status = note_removed(s, from + i, decision, has_via ? &s->via[i] : NULL, err);
-    }
-    return status;
-}
-
-/* Stars and complete link say at once what becomes of a document. */
-static enum nd_status push_for_decisions(struct nd_staged *s, uint64_t from,
-                                         const struct nd_dedup_item *items, size_t n,
-                                         struct nd_error *err)
-{
-    enum nd_status status =
-        reserve(s, n) ? nd_dedup_push(s->dedup, items, n, s->decision, err) : out_of_memory(err);
-
-    return status == ND_OK ? note_decided(s, from, n, false, err) : status;
-}
-
-/* Compare documents with old ones alone, which are not compared with anything. */
-static enum nd_status push_one_way(struct nd_staged *s, uint64_t from, const uint32_t *record,
-                                   const struct nd_dedup_item *items, size_t n,
-                                   struct nd_error *err)
-{
-    enum nd_status status;
-
-    if (from < s->n_old)
-        return nd_dedup_push_prototypes(s->dedup, items, n, err);
-    if (!s->owner->judged)
-        return nd_dedup_query(s->dedup, items, n, s->owner->found, s->context, err);
-    status = reserve(s, n) ? nd_dedup_judge(s->dedup, items, n, s->decision, &s->judged,
-                                            s->owner->found, s->context, err)
-                           : out_of_memory(err);
-    return status == ND_OK ? s->owner->judged(s->context, record, s->decision, n, err) : status;
-}
-
-static enum nd_status push(struct nd_staged *s, uint64_t from, const uint32_t *record,
-                           const struct nd_dedup_item *items, size_t n, struct nd_error *err)
-{
-    if (s->only_old)
-        return push_one_way(s, from, record, items, n, err);
-    if (s->cluster == ND_CLUSTER_PAIRS)
-        return nd_dedup_push_pairs(s->dedup, items, n, s->owner->found, s->context, err);
-    if (s->cluster == ND_CLUSTER_COMPONENTS)
-        return nd_dedup_push_components(s->dedup, items, n, err);
-    return push_for_decisions(s, from, items, n, err);
-}
-
 /* Whether the engine has outgrown its share, once it has been given so many. */
 static enum nd_status check(const struct nd_staged *s, uint64_t pushed, struct nd_error *err)
 {
@@ -332,8 +274,21 @@ static enum nd_status check(const struct nd_staged *s, uint64_t pushed, struct n
 
     if (s->is_ordered)
         return ND_OK;
-    nd_dedup_get_stats(s->dedup, &stats);
+    nd_dedup_get_stats(s->streamed.dedup, &stats);
     return nd_loads_check(&s->loads, &stats, pushed, err);
+}
+
+static enum nd_status push(struct nd_staged *s, uint64_t from, const uint32_t *record,
+                           const struct nd_dedup_item *items, size_t n, struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (from < s->n_old)
+        return nd_streamed_push_old(&s->streamed, items, n, err);
+    status = nd_streamed_push(&s->streamed, items, n, err);
+    return status == ND_OK && s->only_old && s->owner->judged
+               ? s->owner->judged(s->context, record, s->streamed.decision, n, err)
+               : status;
 }
 
 /* Load documents from this one on, and push as many as make a batch; at first *n is how many there
@@ -385,16 +340,15 @@ static enum nd_status push_load(struct nd_staged *s, struct nd_error *err)
 /* Ask what components have come to. */
 static enum nd_status ask_components(struct nd_staged *s, struct nd_error *err)
 {
-    enum nd_status status = reserve(s, BATCH) ? ND_OK : out_of_memory(err);
+    const uint64_t all = s->n_old + s->n_load;
+    enum nd_status status = ND_OK;
     size_t n;
 
-    for (uint64_t from = s->n_old; status == ND_OK && from < n_pushed(s); from += n) {
-        n = n_pushed(s) - from < BATCH ? (size_t)(n_pushed(s) - from) : BATCH;
-        status = tell(s, ND_STAGED_ASK, from, n_pushed(s), err);
+    for (uint64_t from = s->n_old; status == ND_OK && from < all; from += n) {
+        n = all - from < BATCH ? (size_t)(all - from) : BATCH;
+        status = tell(s, ND_STAGED_ASK, from, all, err);
         if (status == ND_OK)
-            status = nd_dedup_components(s->dedup, from, n, s->decision, s->via, err);
-        if (status == ND_OK)
-            status = note_decided(s, from, n, true, err);
+            status = nd_streamed_ask(&s->streamed, from, n, err);
     }
     return status;
 }
@@ -423,7 +377,7 @@ static enum nd_status next_load(struct nd_staged *s, struct nd_error *err)
         return status;
     if (!s->n_load || nd_loads_room(&s->loads))
         retire_engine(s);
-    return s->n_load && !s->dedup ? make_engine(s, nd_loads_room(&s->loads), err) : ND_OK;
+    return s->n_load && !s->streamed.dedup ? make_engine(s, nd_loads_room(&s->loads), err) : ND_OK;
 }
 
 static enum nd_status decide_divided(struct nd_staged *s, struct nd_error *err)

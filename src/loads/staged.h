@@ -14,6 +14,7 @@
 #include "loads/budget.h"
 #include "loads/linking.h"
 #include "loads/loads.h"
+#include "loads/streamed.h"
 
 /*
  * Where a document's fate is known only when all have been read, whoever has the documents (the
@@ -119,14 +120,10 @@ struct nd_staged {
     uint64_t n_loads; /* that have begun */
     uint64_t n_load;  /* documents of the load at hand, without old ones */
     const uint32_t *load;
-    struct nd_dedup_stats judged; /* with only_old: what was counted */
-    struct nd_spool *flags;       /* a byte a record: nd_candidate_flags */
+    struct nd_spool *flags; /* a byte a record: nd_candidate_flags */
     bool is_linked;
     uint64_t linking_spilled;
-    struct nd_dedup *dedup; /* NULL: there is none at the moment */
-    struct nd_decision *decision;
-    struct nd_component_via *via;
-    size_t decisions, vias; /* capacities */
+    struct nd_streamed streamed; /* its engine is NULL: there is none at the moment */
 };
 
 /* Make the first engine, which says before anything is read whether the parameters are fine. */

@@ -729,7 +729,7 @@ static enum nd_status decide(struct ordered *o, struct nd_error *err)
     if (status == ND_OK)
         status = nd_staged_run(&o->staged, err);
     if (o->staged.only_old) {
-        nd_dedup_stats_add(&run->past, &o->staged.judged);
+        nd_dedup_stats_add(&run->past, &o->staged.streamed.judged);
         run->has_past = true;
     }
     return status;

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/replaced_hash.h"
 #include "input/formats/formats.h"
+#include "loads/streamed.h"
 #include "recipe/recipe.h"
 
 /* The prototype that is nearest to a document. */
@@ -49,12 +50,11 @@ struct filtering {
 
     /* The batch of the stream. */
     struct nd_dedup_item *item;
-    struct nearest_prototype *nearest; /* of each item, and what is decided: */
-    struct nd_decision *decision;
-    size_t n_items, item_room[3];
-    uint64_t asked; /* documents of the batches before */
-    struct nd_dedup_stats counts;
-    struct nd_rows rows; /* of the manifest */
+    struct nearest_prototype *nearest; /* of each item */
+    size_t n_items, item_room[2];
+    uint64_t asked;              /* documents of the batches before */
+    struct nd_streamed streamed; /* prototypes are its old documents */
+    struct nd_rows rows;         /* of the manifest */
 
     /* Annotations: messages with a field more, or rows, to `out`. */
     const struct nd_source *first; /* whose format decides which */
@@ -229,9 +229,7 @@ static enum nd_status open_rows_of_none(struct filtering *f, struct nd_error *er
 
 static bool reserve_items(struct filtering *f, size_t n)
 {
-    return ND_RESERVE(f->item, &f->item_room[0], n) &&
-           ND_RESERVE(f->nearest, &f->item_room[1], n) &&
-           ND_RESERVE(f->decision, &f->item_room[2], n);
+    return ND_RESERVE(f->item, &f->item_room[0], n) && ND_RESERVE(f->nearest, &f->item_room[1], n);
 }
 
 static bool add_name(struct filtering *f, const struct nd_name *name)
@@ -333,8 +331,7 @@ static enum nd_status push_prototypes(struct filtering *f, const struct nd_readi
         if (batch->parsed[i].bad)
             correct_hint(batch->parsed[i].bad);
     status = nd_run_each_document(f->run, batch, list_prototype, f, err);
-    return status == ND_OK ? nd_dedup_push_prototypes(f->run->dedup, f->item, f->n_items, err)
-                           : status;
+    return status == ND_OK ? nd_streamed_push_old(&f->streamed, f->item, f->n_items, err) : status;
 }
 
 /* How the prototypes are read: as the documents, but for their own fields.  `fields` has room for
@@ -513,7 +510,7 @@ static enum nd_status put_batch(struct filtering *f, const struct nd_reading_bat
         if (parsed->bad)
             put_skipped(f, parsed);
         if (!parsed->bad) {
-            status = put(f, parsed, &f->nearest[item], &f->decision[item], err);
+            status = put(f, parsed, &f->nearest[item], &f->streamed.decision[item], err);
             item++;
         } else if (is_annotated(f)) {
             status = annotate(f, parsed, NULL, err);
@@ -541,8 +538,7 @@ static enum nd_status filter_batch(void *context, const struct nd_reading_batch 
         return no_memory(err);
     status = nd_run_each_document(f->run, batch, list_item, f, err);
     if (status == ND_OK)
-        status = nd_dedup_judge(f->run->dedup, f->item, f->n_items, f->decision, &f->counts, note,
-                                f, err);
+        status = nd_streamed_push(&f->streamed, f->item, f->n_items, err);
     if (status == ND_OK)
         status = put_batch(f, batch, err);
     return status == ND_OK ? flush(f, err) : status;
@@ -552,15 +548,15 @@ static void summarise(struct filtering *f)
 {
     struct nd_run_summary *summary = f->run->summary;
 
-    nd_dedup_stats_add(&f->run->past, &f->counts);
+    nd_dedup_stats_add(&f->run->past, &f->streamed.judged);
     f->run->has_past = true;
     summary->filters = 1;
     summary->prototypes = f->n;
-    summary->kept = f->counts.kept;
-    summary->removed = summary->documents - f->counts.kept;
-    summary->identical_bytes = f->counts.identical_bytes;
-    summary->identical_tokens = f->counts.identical_tokens;
-    summary->near = f->counts.near;
+    summary->kept = f->streamed.judged.kept;
+    summary->removed = summary->documents - f->streamed.judged.kept;
+    summary->identical_bytes = f->streamed.judged.identical_bytes;
+    summary->identical_tokens = f->streamed.judged.identical_tokens;
+    summary->near = f->streamed.judged.near;
 }
 
 static enum nd_status finish(struct filtering *f, struct nd_error *err)
@@ -589,6 +585,12 @@ static enum nd_status filter(struct filtering *f, struct nd_error *err)
     struct nd_run *run = f->run;
     enum nd_status status = nd_run_make_dedup(run, ND_CLUSTER_PAIRS, NULL, err);
 
+    f->streamed = (struct nd_streamed){.dedup = run->dedup,
+                                       .cluster = ND_CLUSTER_PAIRS,
+                                       .only_old = true,
+                                       .judges = true,
+                                       .found = note,
+                                       .context = f};
     if (status == ND_OK)
         status = read_prototypes(f, err);
     if (status == ND_OK)
@@ -618,7 +620,7 @@ static void release(struct filtering *f)
     free(f->group);
     free(f->item);
     free(f->nearest);
-    free(f->decision);
+    nd_streamed_release(&f->streamed);
 }
 
 static enum nd_status check_filter(const struct nd_run_options *options,

@@ -35,7 +35,8 @@ struct pairing {
     size_t n_sites, site_capacity;
     struct nd_pair_rule rule;
     struct nd_output *out;
-    struct nd_bounded_loads *loads; /* NULL: the memory is not bounded */
+    struct nd_streamed streamed;    /* where the memory is not bounded */
+    struct nd_bounded_loads *loads; /* NULL: it is not */
     struct nd_sorted_rows *sorted;  /* where rows go, unless they are in order */
     struct nd_json row, earlier;    /* scratch: the row, and the name of the earlier document */
     struct nd_error *err;           /* error of `found`, which can return only a status */
@@ -185,7 +186,7 @@ static enum nd_status pair_batch(void *context, const struct nd_reading_batch *b
         return nd_fail(err, ND_ENOMEM, "out of memory");
     status = nd_run_each_document(p->run, batch, list_item, p, err);
     if (status == ND_OK)
-        status = nd_dedup_push_pairs(p->run->dedup, p->item, p->n_items, found, p, err);
+        status = nd_streamed_push(&p->streamed, p->item, p->n_items, err);
     return status == ND_OK ? nd_output_flush(p->out, err) : status;
 }
 
@@ -197,6 +198,8 @@ static enum nd_status pair_all(struct pairing *p, struct nd_error *err)
                                           .fetch_shingles = fetch_shingles};
     enum nd_status status = nd_run_make_dedup(p->run, ND_CLUSTER_PAIRS, &source, err);
 
+    p->streamed = (struct nd_streamed){
+        .dedup = p->run->dedup, .cluster = ND_CLUSTER_PAIRS, .found = found, .context = p};
     if (status == ND_OK && !(p->out = nd_outputs_open_one(&p->run->outputs, err)))
         status = ND_EIO;
     return status == ND_OK ? nd_run_each_batch(p->run, pair_batch, p, err) : status;

@@ -15,6 +15,7 @@
 
 #include "base/hash.h"
 #include "base/replaced_hash.h"
+#include "loads/streamed.h"
 
 struct nd_use_summary nd_run_use_summary(const struct nd_run_summary *counts, uint64_t found)
 {
@@ -214,8 +215,8 @@ static bool parse_held(struct nd_use *use, struct nd_parsed *held, size_t n,
 }
 
 /* A batch after the other, as one holds the sketches and shingles of its documents. */
-static enum nd_status push_batches(struct nd_dedup *dedup, const struct nd_dedup_item *item,
-                                   size_t n, struct nd_decision *decision, struct nd_error *err)
+static enum nd_status push_batches(struct nd_streamed *streamed, const struct nd_dedup_item *item,
+                                   size_t n, struct nd_error *err)
 {
     enum { BATCH_BYTES = 4 << 20 };
     enum nd_status status = ND_OK;
@@ -225,9 +226,19 @@ static enum nd_status push_batches(struct nd_dedup *dedup, const struct nd_dedup
 
         while (to < n && (to == from || bytes + item[to].text.len <= BATCH_BYTES))
             bytes += item[to++].text.len;
-        status = nd_dedup_push(dedup, item + from, to - from, decision + from, err);
+        status = nd_streamed_push(streamed, item + from, to - from, err);
     }
     return status;
+}
+
+static enum nd_status note_decision(void *decisions, uint64_t document,
+                                    const struct nd_decision *decision,
+                                    const struct nd_component_via *via, struct nd_error *err)
+{
+    (void)via;
+    (void)err;
+    ((struct nd_decision *)decisions)[document] = *decision;
+    return ND_OK;
 }
 
 enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, size_t n,
@@ -236,7 +247,8 @@ enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, size_t 
     struct nd_dedup_params params = nd_recipe_dedup_params(use->run.recipe);
     struct nd_dedup_item *item = nd_alloc_array(n, sizeof *item);
     struct nd_parser *parser = nd_parser_new(&use->run.input, err);
-    struct nd_dedup *dedup = NULL;
+    struct nd_streamed streamed = {
+        .cluster = ND_CLUSTER_STAR, .decided = note_decision, .context = decision};
     struct nd_arena rows = {0};
     enum nd_status status = ND_OK;
 
@@ -246,13 +258,14 @@ enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, size_t 
         !(use->run.sketches ? parse_packed(use, held, n, &rows, item)
                             : parse_held(use, held, n, parser, item)))
         status = nd_fail(err, ND_ENOMEM, "out of memory for %zu documents", n);
-    else if (!(dedup = nd_dedup_new_on(use->run.pool, &params, NULL, err)))
+    else if (!(streamed.dedup = nd_dedup_new_on(use->run.pool, &params, NULL, err)))
         status = err->status;
     else
-        status = push_batches(dedup, item, n, decision, err);
+        status = push_batches(&streamed, item, n, err);
     if (status == ND_OK && what)
-        nd_run_warn_unsigned(&use->run, dedup, what);
-    nd_dedup_free(dedup);
+        nd_run_warn_unsigned(&use->run, streamed.dedup, what);
+    nd_dedup_free(streamed.dedup);
+    nd_streamed_release(&streamed);
     nd_parser_free(parser);
     nd_arena_release(&rows);
     free(item);
