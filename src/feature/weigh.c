@@ -24,6 +24,7 @@
 #include <neardup/ratio.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef unsigned __int128 wide;
 
@@ -672,9 +673,14 @@ static wide unit_of(uint64_t greatest, int shift)
  */
 static uint64_t keep_whole(struct nd_weigh_scratch *s, size_t n, int shift, int32_t *weight)
 {
-    uint64_t greatest = max_of(s->weight, n) >> (64 - shift);
+    uint64_t greatest = max_of(s->weight, n);
     unsigned up = 0;
 
+    if (!greatest) {
+        memset(weight, 0, n * sizeof *weight);
+        return 0;
+    }
+    greatest >>= 64 - shift;
     while (greatest && greatest << (up + 1) <= ND_WEIGHT_ONE)
         up++;
     for (size_t i = 0; i < n; i++) {
@@ -682,7 +688,7 @@ static uint64_t keep_whole(struct nd_weigh_scratch *s, size_t n, int shift, int3
 
         weight[i] = (int32_t)(whole < INT32_MAX ? whole : INT32_MAX);
     }
-    return greatest ? (uint64_t)(ND_WEIGHT_ONE >> up) << 32 : 0;
+    return (uint64_t)(ND_WEIGHT_ONE >> up) << 32;
 }
 
 uint64_t nd_weigher_unit_of_one(const struct nd_weigher *w, uint64_t n_words)
