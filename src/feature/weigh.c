@@ -24,7 +24,6 @@
 #include <neardup/ratio.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef unsigned __int128 wide;
 
@@ -677,7 +676,8 @@ static uint64_t keep_whole(struct nd_weigh_scratch *s, size_t n, int shift, int3
     unsigned up = 0;
 
     if (!greatest) {
-        memset(weight, 0, n * sizeof *weight);
+        for (size_t i = 0; i < n; i++)
+            weight[i] = 0;
         return 0;
     }
     greatest >>= 64 - shift;

@@ -377,7 +377,8 @@ static void warn_of_prototypes(struct filtering *f, const struct nd_reading *rea
 
 static enum nd_status read_prototypes(struct filtering *f, struct nd_error *err)
 {
-    const char *const *paths = f->params->prototypes, *fields[ND_FIELDS_MAX + 1];
+    const char *const *paths = f->params->prototypes;
+    const char *fields[ND_FIELDS_MAX + 1];
     size_t n = f->params->n_prototypes;
     const struct nd_reading_hooks hooks = {.reporter = &f->run->reporter,
                                            .problem = nd_reporter_tell,

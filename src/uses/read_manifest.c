@@ -447,7 +447,7 @@ static enum nd_status read_record(struct nd_manifest *m, const struct nd_source 
     struct nd_bad_record bad;
     int parsed;
 
-    if (m->is_of_clusters)
+    if (m->hooks && m->is_of_clusters)
         return hand_cluster(m, record, err);
     nd_parser_reset(parser);
     parsed = nd_parser_parse(parser, source, record->bytes, &line, NULL, &bad);
