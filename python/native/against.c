@@ -43,11 +43,6 @@ struct old_file {
     uint32_t group; /* in `quoted` */
 };
 
-/* A new document, by its place in a batch, matches an old document of the engine. */
-struct match {
-    uint64_t item, old;
-};
-
 struct nd_py_against {
     struct nd_recipe *recipe;
     struct nd_budget budget; /* total 0: none */
@@ -74,8 +69,6 @@ struct nd_py_against {
     struct nd_dedup_stats counted_old; /* what is counted of the old documents */
     struct nd_hash_set equal;          /* where short_texts: the old documents that are kept */
     struct nd_quoted quoted; /* where is_alone: how many documents match something of each file */
-    struct match *match;     /* where is_alone: those of a batch */
-    size_t n_matches, match_capacity;
     struct nd_seen_rows met; /* those that matter, which are pushed as 0, 1, 2 … */
     uint32_t *document_of;   /* of a row, among the new ones; NONE: it has no text */
     struct nd_dedup *dedup;
@@ -117,7 +110,6 @@ static void free_against(struct nd_py_against *a)
     free(a->short_files);
     nd_hash_set_release(&a->equal);
     nd_quoted_release(&a->quoted);
-    free(a->match);
     Py_XDECREF(a->held);
     free(a);
 }
@@ -676,17 +668,6 @@ static enum nd_status load(void *context, enum nd_staged_pass pass, uint64_t fir
     return status;
 }
 
-/* Note that a row was removed for an old document, by its number among all of them. */
-static enum nd_status remove_for_old(struct nd_py_against *a, uint32_t row, uint64_t old,
-                                     const struct nd_decision *decision, struct nd_error *err)
-{
-    const uint64_t name = ND_PY_SEEN | old;
-    const struct nd_py_removed removed = {
-        .row = row, .kept = name, .via = name, .decision = decision};
-
-    return nd_py_result_add(a->result, a->recipe, &removed) ? ND_OK : out_of_memory(err);
-}
-
 /* Return the short old document that a row contains; NULL: none. */
 static const struct nd_short_hit *short_hit(const struct nd_py_against *a, uint32_t row)
 {
@@ -695,101 +676,47 @@ static const struct nd_short_hit *short_hit(const struct nd_py_against *a, uint3
     return hit && hit->number != NONE ? hit : NULL;
 }
 
-/* Remove documents that contain a short old one as a whole before all others, so that nothing is
- * removed for them; but those that equal a kept old one are its copies. */
-static enum nd_status remove_by_short(struct nd_py_against *a, struct nd_error *err)
+/* A row that equals a kept old document is its copy. */
+static enum nd_status contains_short(void *context, uint32_t row, struct nd_decision *decision,
+                                     bool *found, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
-    size_t n = 0;
+    struct nd_py_against *a = context;
+    const struct nd_short_hit *hit = short_hit(a, row);
+    enum nd_status status;
 
-    for (size_t i = 0; status == ND_OK && i < a->order.n; i++) {
-        uint32_t row = a->order.row[i];
-        const struct nd_short_hit *hit = short_hit(a, row);
-        struct nd_decision decision;
-
-        if (hit)
-            status = read_fresh(a, a->document_of[row], ND_SKETCH_FILE_ROWS, &a->row_room[0],
-                                &a->row[0], err);
-        if (status == ND_OK && hit && !nd_kept_rows_equal(&a->equal, a->recipe, &a->row[0])) {
-            decision = nd_short_hit_decision(hit, hit->number);
-            status = remove_for_old(a, row, hit->number, &decision, err);
-        } else {
-            a->order.row[n++] = row;
-        }
-    }
-    a->order.n = a->staged.n_order = n;
-    return status;
+    *found = false;
+    if (!hit)
+        return ND_OK;
+    status =
+        read_fresh(a, a->document_of[row], ND_SKETCH_FILE_ROWS, &a->row_room[0], &a->row[0], err);
+    if (status != ND_OK || nd_kept_rows_equal(&a->equal, a->recipe, &a->row[0]))
+        return status;
+    *found = true;
+    *decision = nd_short_hit_decision(hit, hit->number);
+    return ND_OK;
 }
 
-/* The old documents were pushed: what comes after them is counted of the new ones. */
-static enum nd_status old_pushed(void *context, struct nd_error *err)
+/* What comes after the old documents is counted of the new ones. */
+static void old_pushed(void *context)
 {
     struct nd_py_against *a = context;
 
     nd_dedup_get_stats(a->dedup, &a->counted_old);
-    return a->short_texts && !a->is_alone ? remove_by_short(a, err) : ND_OK;
+    a->order.n = a->staged.n_order;
 }
 
-/* ---- New documents that are compared with old ones alone ---- */
-
-static enum nd_status note_match(void *context, const struct nd_found_pair *pair)
+/* Count a row once for each file, whatever it matches there. */
+static void matched(void *context, uint32_t row, const uint64_t *old, size_t n)
 {
     struct nd_py_against *a = context;
-
-    if (!ND_RESERVE(a->match, &a->match_capacity, a->n_matches + 1))
-        return ND_ENOMEM;
-    a->match[a->n_matches++] = (struct match){pair->a, pair->b};
-    return ND_OK;
-}
-
-/* Count a row once for each file, whatever it matches there.  *next: the first of its matches, and then
- * that of the next row. */
-static void count_quoted(struct nd_py_against *a, uint32_t row, size_t item, size_t *next)
-{
     const uint64_t *files =
         short_hit(a, row) ? &a->short_files[a->document_of[row] * a->n_words] : NULL;
 
-    for (; *next < a->n_matches && a->match[*next].item == item; ++*next) {
-        const struct nd_seen_row *old = &a->met.item[a->match[*next].old];
-
-        nd_quoted_count(&a->quoted, a->old[old->file].group, row);
-    }
+    for (size_t i = 0; i < n; i++)
+        nd_quoted_count(&a->quoted, a->old[a->met.item[old[i]].file].group, row);
     for (size_t i = 0; files && i < a->n_old; i++)
         if (files[i / 64] >> i % 64 & 1)
             nd_quoted_count(&a->quoted, a->old[i].group, row);
-}
-
-/* An equal old document comes first, then a short one that is contained as a whole, then others. */
-static enum nd_status note_judged(struct nd_py_against *a, uint32_t row,
-                                  struct nd_decision *decision, struct nd_error *err)
-{
-    const struct nd_seen_row *old;
-    const struct nd_short_hit *hit =
-        decision->kept == UINT64_MAX || decision->identical == ND_IDENTICAL_NO ? short_hit(a, row)
-                                                                               : NULL;
-
-    if (hit) {
-        *decision = nd_short_hit_decision(hit, hit->number);
-        return remove_for_old(a, row, hit->number, decision, err);
-    }
-    if (decision->kept == UINT64_MAX)
-        return ND_OK;
-    old = &a->met.item[decision->kept];
-    return remove_for_old(a, row, a->old[old->file].first + old->number, decision, err);
-}
-
-static enum nd_status judged(void *context, const uint32_t *record, struct nd_decision *decision,
-                             size_t n, struct nd_error *err)
-{
-    struct nd_py_against *a = context;
-    enum nd_status status = ND_OK;
-
-    for (size_t i = 0, next = 0; status == ND_OK && i < n; i++) {
-        count_quoted(a, record[i], i, &next);
-        status = note_judged(a, record[i], &decision[i], err);
-    }
-    a->n_matches = 0;
-    return status;
 }
 
 /* ---- The whole ---- */
@@ -803,10 +730,10 @@ static bool begin(PyObject *module, struct nd_py_against *a)
                                                  .fetch = no_text,
                                                  .fetch_shingles = fetch_shingles,
                                                  .removed = removed,
-                                                 .found = note_match,
                                                  .old_decided = old_decided,
                                                  .old_pushed = old_pushed,
-                                                 .judged = judged,
+                                                 .find_short = contains_short,
+                                                 .matched = matched,
                                                  .tell = tell,
                                                  .pushed = pushed};
     struct nd_error err;

@@ -29,7 +29,8 @@ struct nd_py_run {
     const struct nd_recipe *recipe;
     const struct nd_py_frame *frame; /* NULL: */
     const struct nd_py_texts *texts;
-    const uint32_t *row, *group; /* of the documents, in keep order; group: of a frame, or NULL */
+    uint32_t *row;         /* the documents, in keep order */
+    const uint32_t *group; /* of each of them, where they are of a frame; or NULL */
     size_t n;
     struct nd_py_divided *divided; /* NULL: they are as `row` has them */
     const struct nd_py_fields *fields;

@@ -71,6 +71,19 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
     return s->owner->found(s->context, pair);
 }
 
+/* Remember what documents of the batch match. */
+static enum nd_status note_match(void *context, const struct nd_found_pair *pair)
+{
+    struct nd_staged *s = context;
+
+    if (!ND_RESERVE(s->match, &s->matches, s->n_matches + 1) ||
+        !ND_RESERVE(s->match_of, &s->matches_of, s->n_matches + 1))
+        return ND_ENOMEM;
+    s->match[s->n_matches] = pair->b;
+    s->match_of[s->n_matches++] = pair->a;
+    return ND_OK;
+}
+
 static enum nd_status make_engine(struct nd_staged *s, size_t n, struct nd_error *err)
 {
     const struct nd_text_source source = {.context = s,
@@ -81,9 +94,9 @@ static enum nd_status make_engine(struct nd_staged *s, size_t n, struct nd_error
 
     s->streamed.cluster = s->cluster;
     s->streamed.only_old = s->only_old;
-    s->streamed.judges = s->owner->judged != NULL;
+    s->streamed.judges = s->owner->matched != NULL;
     s->streamed.decided = decided;
-    s->streamed.found = found;
+    s->streamed.found = s->only_old && s->owner->matched ? note_match : found;
     s->streamed.context = s;
     s->streamed.n = s->streamed.n_old = 0;
     return s->owner->make(s->context, n, &source, &s->streamed.dedup, err);
@@ -107,6 +120,8 @@ void nd_staged_release(struct nd_staged *s)
     nd_spool_free(s->flags);
     nd_loads_release(&s->loads);
     nd_streamed_release(&s->streamed);
+    free(s->match);
+    free(s->match_of);
 }
 
 uint64_t nd_staged_spilled(const struct nd_staged *s)
@@ -278,6 +293,81 @@ static enum nd_status check(const struct nd_staged *s, uint64_t pushed, struct n
     return nd_loads_check(&s->loads, &stats, pushed, err);
 }
 
+/* ---- Old documents ---- */
+
+static enum nd_status remove_for_old(struct nd_staged *s, uint32_t record,
+                                     const struct nd_decision *decision, struct nd_error *err)
+{
+    const uint32_t old = nd_staged_record(s, decision->kept);
+    const struct nd_staged_removed removed = {
+        .record = record, .kept = old, .via = old, .decision = decision};
+
+    return s->owner->removed(s->context, &removed, err);
+}
+
+static enum nd_status find_short(struct nd_staged *s, uint32_t record, struct nd_decision *decision,
+                                 bool *found, struct nd_error *err)
+{
+    *found = false;
+    return s->owner->find_short ? s->owner->find_short(s->context, record, decision, found, err)
+                                : ND_OK;
+}
+
+/*
+ * Documents that contain a short old one as a whole are removed before all others, so that nothing
+ * is removed for them.
+ */
+static enum nd_status remove_by_short(struct nd_staged *s, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t n = 0;
+
+    for (size_t i = 0; status == ND_OK && i < s->n_order; i++) {
+        struct nd_decision decision;
+        bool found;
+
+        status = find_short(s, s->order[i], &decision, &found, err);
+        if (status == ND_OK && found)
+            status = remove_for_old(s, s->order[i], &decision, err);
+        else
+            s->order[n++] = s->order[i];
+    }
+    s->n_order = n;
+    return status;
+}
+
+/* An equal old document comes first, then a short one that is contained as a whole, then others. */
+static enum nd_status note_judged(struct nd_staged *s, uint32_t record,
+                                  struct nd_decision *decision, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    bool found;
+
+    if (decision->identical == ND_IDENTICAL_NO)
+        status = find_short(s, record, decision, &found, err);
+    return status == ND_OK && decision->kept != UINT64_MAX
+               ? remove_for_old(s, record, decision, err)
+               : status;
+}
+
+/* What became of a batch whose documents were compared with old ones alone. */
+static enum nd_status note_all_judged(struct nd_staged *s, const uint32_t *record, size_t n,
+                                      struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0, from = 0, to = 0; status == ND_OK && i < n; i++, from = to) {
+        while (to < s->n_matches && s->match_of[to] == i)
+            to++;
+        s->owner->matched(s->context, record[i], s->match + from, to - from);
+        status = note_judged(s, record[i], &s->streamed.decision[i], err);
+    }
+    s->n_matches = 0;
+    return status;
+}
+
+/* ---- Loads ---- */
+
 static enum nd_status push(struct nd_staged *s, uint64_t from, const uint32_t *record,
                            const struct nd_dedup_item *items, size_t n, struct nd_error *err)
 {
@@ -286,9 +376,8 @@ static enum nd_status push(struct nd_staged *s, uint64_t from, const uint32_t *r
     if (from < s->n_old)
         return nd_streamed_push_old(&s->streamed, items, n, err);
     status = nd_streamed_push(&s->streamed, items, n, err);
-    return status == ND_OK && s->only_old && s->owner->judged
-               ? s->owner->judged(s->context, record, s->streamed.decision, n, err)
-               : status;
+    return status == ND_OK && s->only_old && s->owner->matched ? note_all_judged(s, record, n, err)
+                                                               : status;
 }
 
 /* Load documents from this one on, and push as many as make a batch; at first *n is how many there
@@ -322,7 +411,11 @@ static enum nd_status push_old(struct nd_staged *s, struct nd_error *err)
             record[i] = nd_staged_record(s, from + i);
         status = push_batch(s, from, record, &n, err);
     }
-    return status == ND_OK && s->owner->old_pushed ? s->owner->old_pushed(s->context, err) : status;
+    if (status == ND_OK && s->n_old && !s->only_old && s->cluster != ND_CLUSTER_COMPONENTS)
+        status = remove_by_short(s, err);
+    if (status == ND_OK && s->owner->old_pushed)
+        s->owner->old_pushed(s->context);
+    return status;
 }
 
 static enum nd_status push_load(struct nd_staged *s, struct nd_error *err)

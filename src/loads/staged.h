@@ -72,15 +72,18 @@ struct nd_staged_owner {
     enum nd_status (*removed)(void *context, const struct nd_staged_removed *removed,
                               struct nd_error *err);
     enum nd_status (*found)(void *context, const struct nd_found_pair *pair);
-    /* What became of an old document, in stars and complete link, or NULL; and all old ones have been
-     * pushed, so that the caller may change order and n_order, or NULL. */
+    /* What became of an old document, in stars and complete link; and then, all old ones have been
+     * pushed, and `order` has lost those that `find_short` removes.  NULL: nothing is done then. */
     enum nd_status (*old_decided)(void *context, uint64_t document,
                                   const struct nd_decision *decision, struct nd_error *err);
-    enum nd_status (*old_pushed)(void *context, struct nd_error *err);
-    /* With only_old: `found` was told what n documents match, by their places among these, and this
-     * is what became of them (nd_dedup_judge).  NULL: only `found` is told (nd_dedup_query). */
-    enum nd_status (*judged)(void *context, const uint32_t *record, struct nd_decision *decision,
-                             size_t n, struct nd_error *err);
+    void (*old_pushed)(void *context);
+    /* Set *found to whether a document contains a short old one as a whole (candidates/short_texts.h)
+     * and equals no kept one: then it is removed for that one, decision->kept.  NULL: none does. */
+    enum nd_status (*find_short)(void *context, uint32_t record, struct nd_decision *decision,
+                                 bool *found, struct nd_error *err);
+    /* With only_old: the old documents that a document matches.  NULL: nothing is removed, and
+     * `found` is told of each, by the place of the document in its batch. */
+    void (*matched)(void *context, uint32_t record, const uint64_t *old, size_t n);
     /* A load begins.  NULL: nothing is done then. */
     enum nd_status (*begin_load)(void *context, struct nd_error *err);
     /* A batch of n documents will be loaded, or was pushed; `done` of `total` of the pass, old
@@ -100,7 +103,7 @@ struct nd_staged {
 
     /* The documents come in this order, as one load; otherwise they are divided. */
     bool is_ordered;
-    const uint32_t *order;
+    uint32_t *order;
     size_t n_order;
     uint64_t n_old;
     bool only_old; /* documents are compared with old ones alone; the engine makes pairs */
@@ -124,6 +127,8 @@ struct nd_staged {
     bool is_linked;
     uint64_t linking_spilled;
     struct nd_streamed streamed; /* its engine is NULL: there is none at the moment */
+    uint64_t *match, *match_of;  /* with only_old: old documents, and places in the batch */
+    size_t n_matches, matches, matches_of; /* and capacities */
 };
 
 /* Make the first engine, which says before anything is read whether the parameters are fine. */

@@ -47,14 +47,6 @@ struct too_long {
     uint32_t record;
 };
 
-/* What new documents match: a place among those that are asked about, and an old document. */
-struct matches {
-    struct match {
-        uint64_t item, old;
-    } * at;
-    size_t n, capacity;
-};
-
 struct ordered {
     struct nd_run *run;
     struct nd_loader *loader;
@@ -72,7 +64,6 @@ struct ordered {
     struct nd_staged staged;
     struct nd_dedup_item *item; /* of the batch at hand */
     size_t item_capacity;
-    struct matches matches; /* with only-against, of the batch at hand */
     struct nd_removal *verdict;
     struct nd_agreement *agreement; /* for each verdict, one for each signature */
     size_t n_verdicts, verdict_capacity, agreement_capacity;
@@ -395,16 +386,6 @@ static enum nd_status removed(void *context, const struct nd_staged_removed *rem
     return ND_OK;
 }
 
-/* A new document is removed for an old one. */
-static enum nd_status remove_for_old(struct ordered *o, uint32_t record,
-                                     const struct nd_decision *decision, struct nd_error *err)
-{
-    const struct nd_staged_removed why = {
-        .record = record, .kept = (uint32_t)(o->count + decision->kept), .decision = decision};
-
-    return removed(o, &why, err);
-}
-
 static enum nd_status tell(struct ordered *o, unsigned pass, size_t done, size_t total,
                            struct nd_error *err)
 {
@@ -443,94 +424,34 @@ static enum nd_status old_decided(void *context, uint64_t document,
     return decision->kept == document ? nd_against_keep_old(o->run->against, document, err) : ND_OK;
 }
 
-/*
- * Documents that contain a short old one as a whole are removed before all others, so that nothing
- * is removed for them.
- */
-static enum nd_status remove_by_short(struct ordered *o, struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-    size_t n = 0;
-
-    for (size_t i = 0; status == ND_OK && i < o->n_order; i++) {
-        struct nd_decision decision;
-        bool found;
-
-        status = nd_against_find_short(o->run->against, o->order[i], &decision, &found, err);
-        if (status == ND_OK && found)
-            status = remove_for_old(o, o->order[i], &decision, err);
-        else
-            o->order[n++] = o->order[i];
-    }
-    o->n_order = o->staged.n_order = n;
-    nd_against_set_order(o->run->against, o->order, n);
-    return status;
-}
-
 /* Remember what is counted of the old documents. */
-static enum nd_status old_pushed(void *context, struct nd_error *err)
+static void old_pushed(void *context)
 {
     struct ordered *o = context;
-    enum nd_cluster cluster = o->staged.cluster;
 
     if (!o->staged.n_old)
-        return ND_OK;
+        return;
     nd_dedup_get_stats(o->run->dedup, &o->run->old);
-    return cluster == ND_CLUSTER_STAR || cluster == ND_CLUSTER_COMPLETE ? remove_by_short(o, err)
-                                                                        : ND_OK;
+    nd_against_set_order(o->run->against, o->order, o->staged.n_order);
 }
 
-/* ---- New documents that are compared with old ones alone ---- */
+static enum nd_status find_short(void *context, uint32_t record, struct nd_decision *decision,
+                                 bool *found, struct nd_error *err)
+{
+    const struct ordered *o = context;
 
-static enum nd_status note_match(void *context, const struct nd_found_pair *pair)
+    return nd_against_find_short(o->run->against, record, decision, found, err);
+}
+
+/* Count a document in the table once for each file, whatever it matches there. */
+static void matched(void *context, uint32_t record, const uint64_t *old, size_t n)
 {
     struct ordered *o = context;
-    struct matches *m = &o->matches;
-
-    if (!ND_RESERVE(m->at, &m->capacity, m->n + 1))
-        return ND_ENOMEM;
-    m->at[m->n++] = (struct match){pair->a, pair->b};
-    return ND_OK;
-}
-
-/* Count a document in the table once for each file, whatever it matches there.  *next: the first of
- * its matches, and then that of the next document. */
-static void count_quoted(struct ordered *o, uint32_t record, size_t item, size_t *next)
-{
     const struct nd_against *against = o->run->against;
-    const struct matches *m = &o->matches;
 
-    for (; *next < m->n && m->at[*next].item == item; ++*next)
-        nd_against_count_quoted(against, m->at[*next].old, record, &o->run->quoted);
+    for (size_t i = 0; i < n; i++)
+        nd_against_count_quoted(against, old[i], record, &o->run->quoted);
     nd_against_count_short(against, record, &o->run->quoted);
-}
-
-/* An equal old document comes first, then a short one that is contained as a whole, then others. */
-static enum nd_status note_judged(struct ordered *o, uint32_t record, struct nd_decision *decision,
-                                  struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-    bool found = false;
-
-    if (decision->identical == ND_IDENTICAL_NO)
-        status = nd_against_find_short(o->run->against, record, decision, &found, err);
-    return status == ND_OK && decision->kept != UINT64_MAX
-               ? remove_for_old(o, record, decision, err)
-               : status;
-}
-
-static enum nd_status judged(void *context, const uint32_t *record, struct nd_decision *decision,
-                             size_t n, struct nd_error *err)
-{
-    struct ordered *o = context;
-    enum nd_status status = ND_OK;
-
-    for (size_t i = 0, next = 0; status == ND_OK && i < n; i++) {
-        count_quoted(o, record[i], i, &next);
-        status = note_judged(o, record[i], &decision[i], err);
-    }
-    o->matches.n = 0;
-    return status;
 }
 
 /* ---- The last pass: survivors and rows, in input order ---- */
@@ -695,10 +616,10 @@ static enum nd_status open_staged(struct ordered *o, struct nd_error *err)
                                                  .fetch = fetch,
                                                  .fetch_shingles = fetch_shingles,
                                                  .removed = removed,
-                                                 .found = note_match,
                                                  .old_decided = old_decided,
                                                  .old_pushed = old_pushed,
-                                                 .judged = judged,
+                                                 .find_short = find_short,
+                                                 .matched = matched,
                                                  .tell = tell_decided,
                                                  .pushed = pushed};
     const bool only_old = o->run->options->only_against;
@@ -793,7 +714,7 @@ enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
     free(o.verdict);
     free(o.agreement);
     free(o.item);
-    free(o.matches.at);
+
     nd_staged_release(&o.staged);
     nd_emitter_release(&o.emitter);
     return status;
