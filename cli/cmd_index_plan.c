@@ -247,7 +247,7 @@ static void print_extremes(FILE *out, const struct hamming_settings *h,
             out,
             "  %-*s %6u  %-7u %4s %12.4g %10.6g  %10s %10s %10s %10s  -  not buildable here: %.6g "
             "entries, %.6g probe%s\n",
-            name_width(), e->name, 1, problem->bits, "-", nd_hamming_chance_degree(problem),
+            name_width(), e->name, 1U, problem->bits, "-", nd_hamming_chance_degree(problem),
             e->probes, bytes_text(e->bytes, memory), duration_text(e->build_seconds, build),
             duration_text(e->query_seconds, query), "-", e->entries, e->probes,
             e->probes > 1 ? "s" : "");

@@ -104,13 +104,6 @@ struct nd_sketch_source {
     uint64_t records;
 };
 
-/* Bits of the fingerprint of each document, where the only signature of a file is a simhash; 0: there
- * is none. */
-#define ND_SKETCH_FINGERPRINT_BITS(info)                                                           \
-    ((info)->n_signatures == 1 && (info)->signature[0].kind == ND_SIGNATURE_SIMHASH                \
-         ? (info)->signature[0].bits                                                               \
-         : 0)
-
 /* ---- Reading ---------------------------------------------------------------------------------- */
 
 /* A signature that the rows of a file have. */
@@ -142,6 +135,15 @@ struct nd_sketch_file_info {
     /* It has the documents of part `part` of `parts` of an input (struct nd_input_part); 0: of all. */
     uint32_t part, parts;
 };
+
+/* Return the bits of the fingerprint of each document, where the only signature of the file is a
+ * simhash; 0: there is none. */
+static inline unsigned nd_sketch_fingerprint_bits(const struct nd_sketch_file_info *info)
+{
+    return info->n_signatures == 1 && info->signature[0].kind == ND_SIGNATURE_SIMHASH
+               ? info->signature[0].bits
+               : 0;
+}
 
 /*
  * A file that is open to be read: by any number of threads at once, also while another process adds

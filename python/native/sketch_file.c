@@ -478,7 +478,7 @@ static PyObject *sketch_file_info(PyObject *module, PyObject *capsule)
                                 (unsigned long long)info->recipe_fingerprint,
                                 (unsigned long long)info->generation,
                                 (unsigned long long)info->documents, info->blocks,
-                                ND_SKETCH_FINGERPRINT_BITS(info),
+                                nd_sketch_fingerprint_bits(info),
                                 PyBool_FromLong(info->keeps.shingles),
                                 (unsigned long long)info->bytes, names_kept(info))
                 : NULL;
@@ -666,7 +666,7 @@ static PyObject *sketch_file_read(PyObject *module, PyObject *args)
                                 shingles ? ND_SKETCH_FILE_ALL : ND_SKETCH_FILE_ROWS, &block, &err);
         Py_END_ALLOW_THREADS;
     }
-    result = status == ND_OK ? tables_of(&block, ND_SKETCH_FINGERPRINT_BITS(info), shingles)
+    result = status == ND_OK ? tables_of(&block, nd_sketch_fingerprint_bits(info), shingles)
                              : nd_py_raise(module, &err);
     nd_sketch_block_release(&block);
     return result;

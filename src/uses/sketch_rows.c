@@ -57,7 +57,7 @@ static void put_signatures(struct nd_json *out, const struct nd_sketch_row *row,
 {
     if (!info->n_signatures)
         return;
-    if (ND_SKETCH_FINGERPRINT_BITS(info)) {
+    if (nd_sketch_fingerprint_bits(info)) {
         nd_json_key(out, "fingerprint");
         put_signature(out, &row->signature[0]);
         return;
