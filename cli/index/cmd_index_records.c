@@ -4,14 +4,14 @@
  * Recipes that compare by another thing than one fingerprint have no Hamming index.  Their index is the
  * file of the documents' records, which `neardup sketch` writes as well.
  */
-#include "cmd_index_records.h"
+#include "index/cmd_index_records.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "documents.h"
-#include "fingerprints.h"
 #include "id_list.h"
+#include "index/documents.h"
+#include "index/fingerprints.h"
 #include "report.h"
 
 bool index_is_of_records(const char *index)

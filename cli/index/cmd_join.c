@@ -1,7 +1,7 @@
 /* cmd_join.c - neardup join: queries against files of fingerprints; merging what that gave */
 #define _GNU_SOURCE
 #include "file_list.h"
-#include "fingerprints.h"
+#include "index/fingerprints.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * because a truncated file looks like that.
  */
 #define _GNU_SOURCE
-#include "fingerprints.h"
+#include "index/fingerprints.h"
 
 #include <neardup/input.h>
 

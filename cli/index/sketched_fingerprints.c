@@ -1,6 +1,6 @@
 /* sketched_fingerprints.c - the fingerprints of a sketch file, for index and join */
 #define _GNU_SOURCE
-#include "fingerprints.h"
+#include "index/fingerprints.h"
 
 #include <stdio.h>
 #include <stdlib.h>

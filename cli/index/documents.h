@@ -2,7 +2,7 @@
 #ifndef CLI_DOCUMENTS_H
 #define CLI_DOCUMENTS_H
 
-#include "fingerprints.h"
+#include "index/fingerprints.h"
 #include "report.h"
 
 /* The recipe by which documents were read. Starts from zeroes. */

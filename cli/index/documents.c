@@ -1,6 +1,6 @@
 /* documents.c - documents where index reads fingerprints: they are made by a recipe */
 #define _GNU_SOURCE
-#include "documents.h"
+#include "index/documents.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* cmd_index_plan.c - neardup index plan: the designs, and which one index build makes */
-#include "fingerprints.h"
+#include "index/fingerprints.h"
 #include "report.h"
 
 #include <errno.h>

@@ -6,10 +6,10 @@
  * turns documents into fingerprints by the recipe of the index.
  */
 #define _GNU_SOURCE
-#include "cmd_index_records.h"
-#include "documents.h"
 #include "file_list.h"
 #include "id_list.h"
+#include "index/cmd_index_records.h"
+#include "index/documents.h"
 #include "settings.h"
 #include "svg.h"
 
