@@ -75,7 +75,7 @@ struct nd_py_against {
     struct nd_py_result *result;
     struct nd_sketch_room *room; /* of each worker */
     struct nd_sketch_room name_room[NAMES];
-    /* What is pushed, from this document on. */
+    /* The batch that is pushed, from this document on. */
     uint64_t first;
     struct nd_dedup_item item[PUSHED_MAX];
     struct nd_sketch_row row[PUSHED_MAX];
@@ -458,7 +458,7 @@ static enum nd_status make(void *context, size_t n, const struct nd_text_source 
     return *dedup ? ND_OK : err->status;
 }
 
-/* What the engine has counted is read at the end, and then it is freed. */
+/* Keep the engine: its counts are read at the end, and then it is freed. */
 static void retire(void *context, struct nd_dedup *dedup)
 {
     (void)context;
@@ -696,7 +696,7 @@ static enum nd_status contains_short(void *context, uint32_t row, struct nd_deci
     return ND_OK;
 }
 
-/* What comes after the old documents is counted of the new ones. */
+/* Remember what was counted of the old documents: the rest is that of the new ones. */
 static void old_pushed(void *context)
 {
     struct nd_py_against *a = context;
@@ -767,7 +767,7 @@ static enum nd_status run(struct nd_py_against *a, struct nd_error *err)
     return status == ND_OK ? nd_staged_run(&a->staged, err) : status;
 }
 
-/* What is counted of the new documents alone. */
+/* Count the new documents alone. */
 static void count(struct nd_py_against *a, uint64_t n_documents, uint32_t n_never)
 {
     const struct nd_dedup_stats *old = &a->counted_old;

@@ -35,7 +35,7 @@ struct record {
     uint32_t prefer, has_text;
 };
 
-/* What was decided of a row; its agreements follow. */
+/* The removal of a row; its agreements follow. */
 struct decided {
     uint64_t row;
     struct nd_py_removal removal;
@@ -230,7 +230,7 @@ static PyObject *bounded_new(PyObject *module, PyObject *args)
     return capsule;
 }
 
-/* What one call at a time may do.  NULL: an exception is set. */
+/* Begin a call, of which there is one at a time.  NULL: an exception is set. */
 static struct bounded *enter(PyObject *capsule, bool is_decided)
 {
     struct bounded *b = PyCapsule_GetPointer(capsule, CAPSULE);
@@ -294,7 +294,7 @@ static enum nd_status add_row(struct bounded *b, const struct nd_py_frame *f, si
     return status;
 }
 
-/* What memory has to hold of all rows. */
+/* Check what memory has to hold of all rows. */
 static enum nd_status check_sizes(const struct bounded *b, struct nd_error *err)
 {
     uint64_t within = nd_groups_bytes(&b->order.comparable.values), rough = b->order.rough.bytes;

@@ -132,7 +132,7 @@ static enum nd_status removed(void *context, const struct nd_staged_removed *rem
     return r->what->removed(r->what->context, &of_rows, err);
 }
 
-/* Where rows are linked first, that is half of the work. */
+/* Linking rows, if that is needed, is half of the work. */
 static enum nd_status tell(void *context, enum nd_staged_pass pass, uint64_t done, uint64_t total,
                            struct nd_error *err)
 {

@@ -24,7 +24,7 @@ struct nd_py_divided {
     uint64_t spilled, n_loads; /* bytes that were written to files, and loads */
 };
 
-/* What a run is over, all of it borrowed. */
+/* The rows and settings of a run, all of them borrowed. */
 struct nd_py_run {
     const struct nd_recipe *recipe;
     const struct nd_py_frame *frame; /* NULL: */

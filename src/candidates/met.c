@@ -214,7 +214,7 @@ struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, uint64_t docum
     return NULL;
 }
 
-/* What of a row is compared. */
+/* Return the part of a row that is compared. */
 static const void *body_of(const struct nd_met_set *met, const struct nd_sketch_row *row)
 {
     static const uint64_t rejected[8];
@@ -257,7 +257,7 @@ enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row
     return status;
 }
 
-/* What is far from the caches is fetched while others are linked. */
+/* Link what was added; slots that are far from the caches are fetched while others are linked. */
 enum nd_status nd_met_set_link(struct nd_met_set *met, struct nd_error *err)
 {
     size_t n = met->n_entries;

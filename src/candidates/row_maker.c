@@ -96,7 +96,7 @@ unsigned nd_row_distance(const struct nd_row_plan *rows, const void *a, const vo
     return distance;
 }
 
-/* Where a rule on signatures finds candidates, the engine does not ask for the counts. */
+/* The engine does not ask for the counts if a rule on signatures finds candidates. */
 static bool counts_allow(const struct nd_row_plan *rows, uint32_t a, uint32_t b)
 {
     return rows->plan.matching || nd_index_filter_allows(nd_engine_plan_filter(&rows->plan, a), b);

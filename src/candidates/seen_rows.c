@@ -139,7 +139,7 @@ static enum nd_status read_hand(struct search *s, struct at_hand *h)
     return status;
 }
 
-/* Of the rows from `from` on, up to 64, as bits, those that could meet the set. */
+/* Return as bits those of up to 64 rows, from `from` on, that could meet the set. */
 static uint64_t sift(const struct search *s, const struct at_hand *h, size_t from, unsigned n)
 {
     struct nd_met_keys keys[ND_MET_SIFTED];

@@ -43,7 +43,7 @@ static enum nd_status keep_nothing(void *context, uint64_t document, size_t item
     return ND_OK;
 }
 
-/* What became of a document of the load. */
+/* Report what became of a document of the load. */
 static enum nd_status decided(void *context, uint64_t document, const struct nd_decision *decision,
                               const struct nd_component_via *via, struct nd_error *err)
 {
@@ -350,7 +350,7 @@ static enum nd_status note_judged(struct nd_staged *s, uint32_t record,
                : status;
 }
 
-/* What became of a batch whose documents were compared with old ones alone. */
+/* Report what became of a batch whose documents were compared with old ones alone. */
 static enum nd_status note_all_judged(struct nd_staged *s, const uint32_t *record, size_t n,
                                       struct nd_error *err)
 {

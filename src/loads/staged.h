@@ -44,7 +44,7 @@ struct nd_staged_removed {
     const struct nd_component_via *component; /* NULL: clusters are no components */
 };
 
-/* What the owner of the documents does.  What a function returns, and is not ND_OK, ends the run. */
+/* The owner of the documents.  A function that does not return ND_OK ends the run with its status. */
 struct nd_staged_owner {
     /* Make an engine with room for so many documents (0: for some), and use it up: count what it has
      * done, and free it. */
@@ -72,7 +72,7 @@ struct nd_staged_owner {
     enum nd_status (*removed)(void *context, const struct nd_staged_removed *removed,
                               struct nd_error *err);
     enum nd_status (*found)(void *context, const struct nd_found_pair *pair);
-    /* What became of an old document, in stars and complete link; and then, all old ones have been
+    /* The fate of an old document, in stars and complete link; and then, all old ones have been
      * pushed, and `order` has lost those that `find_short` removes.  NULL: nothing is done then. */
     enum nd_status (*old_decided)(void *context, uint64_t document,
                                   const struct nd_decision *decision, struct nd_error *err);

@@ -38,10 +38,10 @@ struct nd_streamed {
 };
 void nd_streamed_release(struct nd_streamed *s);
 
-/* What the engine says; or a callback. */
+/* Push the next n documents.  Returns what the engine or a callback does. */
 enum nd_status nd_streamed_push(struct nd_streamed *s, const struct nd_dedup_item *items, size_t n,
                                 struct nd_error *err);
-/* The same of documents that are not decided with only_old, and come before all others. */
+/* Push n old documents, which come before all others; with only_old nothing is decided about them. */
 enum nd_status nd_streamed_push_old(struct nd_streamed *s, const struct nd_dedup_item *items,
                                     size_t n, struct nd_error *err);
 /* Components: all have been pushed; report n documents from this one on. */

@@ -32,21 +32,10 @@ static enum nd_status note_removed(void *context, const struct nd_staged_removed
                                    struct nd_error *err)
 {
     struct bounded *b = context;
-    struct nd_run *run = b->records.run;
-    const struct nd_decision *decision = removed->decision;
-    const struct nd_component_via *via = removed->component;
-    struct nd_removal removal = nd_removal_of(decision, removed->kept);
+    const struct nd_removal removal = nd_removal_of(b->records.run, removed);
 
-    if (via) {
-        removal.via = removed->via;
-        removal.via_verified = via->verified;
-        removal.via_resemblance = nd_overlap_resemblance(&via->overlap);
-    }
-    if (decision->identical == ND_IDENTICAL_NO)
-        nd_measured_count(run->measured, &run->recipe->dedup,
-                          via ? &via->overlap : &decision->overlap);
-    return nd_bounded_removals_add(&b->removals, removed->record, &removal, decision->agreement,
-                                   err);
+    return nd_bounded_removals_add(&b->removals, removed->record, &removal,
+                                   removed->decision->agreement, err);
 }
 
 static enum nd_status go_through(struct bounded *b, struct nd_run *run, struct nd_error *err)

@@ -67,7 +67,7 @@ static enum nd_status offer(void *context, uint32_t from, size_t n, struct nd_of
     return status;
 }
 
-/* Of n records that were loaded. */
+/* Make the items of n records that were loaded. */
 static enum nd_status make_items(struct nd_bounded_loads *l, enum nd_staged_pass pass,
                                  const uint32_t *record, const struct nd_parsed *loaded, size_t n,
                                  struct nd_error *err)

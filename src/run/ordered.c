@@ -344,45 +344,23 @@ static bool note_agreement(struct ordered *o, const struct nd_decision *decision
     return true;
 }
 
-/* Store why a record is removed; what follows may add to it.  NULL: out of memory. */
-static struct nd_removal *note_removed(struct ordered *o, uint32_t number, uint32_t kept,
-                                       const struct nd_decision *decision)
-{
-    struct nd_run *run = o->run;
-    struct nd_removal *verdict;
-
-    if (!ND_RESERVE(o->verdict, &o->verdict_capacity, o->n_verdicts + 1) ||
-        !note_agreement(o, decision))
-        return NULL;
-    o->verdict_of[number] = (uint32_t)o->n_verdicts;
-    verdict = &o->verdict[o->n_verdicts++];
-    *verdict = nd_removal_of(decision, kept);
-    if (kept < o->count)
-        run->sizes.members[kept]++;
-    if (run->request->watch)
-        run->request->watch->removed(run->request->watch->context, number, kept,
-                                     decision->identical);
-    return verdict;
-}
-
 static enum nd_status removed(void *context, const struct nd_staged_removed *removed,
                               struct nd_error *err)
 {
     struct ordered *o = context;
-    const struct nd_decision *decision = removed->decision;
-    const struct nd_component_via *via = removed->component;
-    struct nd_removal *verdict = note_removed(o, removed->record, removed->kept, decision);
+    struct nd_run *run = o->run;
+    const struct nd_run_watch *watch = run->request->watch;
 
-    if (!verdict)
+    if (!ND_RESERVE(o->verdict, &o->verdict_capacity, o->n_verdicts + 1) ||
+        !note_agreement(o, removed->decision))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    if (decision->identical == ND_IDENTICAL_NO)
-        nd_measured_count(o->run->measured, &o->run->recipe->dedup,
-                          via ? &via->overlap : &decision->overlap);
-    if (!via)
-        return ND_OK;
-    verdict->via = removed->via;
-    verdict->via_verified = via->verified;
-    verdict->via_resemblance = nd_overlap_resemblance(&via->overlap);
+    o->verdict_of[removed->record] = (uint32_t)o->n_verdicts;
+    o->verdict[o->n_verdicts++] = nd_removal_of(run, removed);
+    if (removed->kept < o->count)
+        run->sizes.members[removed->kept]++;
+    if (watch)
+        watch->removed(watch->context, removed->record, removed->kept,
+                       removed->decision->identical);
     return ND_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "run/removal.h"
 
 #include "base/memory.h"
+#include "loads/staged.h"
 #include "report/annotation.h"
 #include "report/copies.h"
 #include "run/run.h"
@@ -10,17 +11,25 @@
 
 const struct nd_removal nd_removal_of_leader = {.kept = ND_NO_RECORD, .via = ND_NO_RECORD};
 
-struct nd_removal nd_removal_of(const struct nd_decision *decision, uint32_t kept)
+struct nd_removal nd_removal_of(struct nd_run *run, const struct nd_staged_removed *removed)
 {
+    const struct nd_decision *decision = removed->decision;
+    const struct nd_component_via *via = removed->component;
+
+    if (decision->identical == ND_IDENTICAL_NO)
+        nd_measured_count(run->measured, &run->recipe->dedup,
+                          via ? &via->overlap : &decision->overlap);
     return (struct nd_removal){
-        .kept = kept,
-        .via = ND_NO_RECORD,
+        .kept = removed->kept,
+        .via = via ? removed->via : ND_NO_RECORD,
         .distance =
             decision->distance <= ND_DISTANCE_MAX ? (uint16_t)decision->distance : UINT16_MAX,
         .identical = (uint8_t)decision->identical,
         .verified = decision->verified,
         .was_cut = decision->was_cut,
+        .via_verified = via ? via->verified : 0,
         .overlap = decision->overlap,
+        .via_resemblance = via ? nd_overlap_resemblance(&via->overlap) : 0,
     };
 }
 

@@ -26,10 +26,10 @@ struct nd_removal {
 
 /* The removal of a document that stands for its cluster, for which none is kept (keep = none). */
 extern const struct nd_removal nd_removal_of_leader;
-/* Without a neighbour. */
-struct nd_removal nd_removal_of(const struct nd_decision *decision, uint32_t kept);
-
 struct nd_run;
+struct nd_staged_removed;
+/* Make a removal of what the driver reports, and count how near the two documents are. */
+struct nd_removal nd_removal_of(struct nd_run *run, const struct nd_staged_removed *removed);
 
 /* Writes records in input order: to the survivors or the removed ones, and their rows.  Starts from
  * zeroes and the first three members. */
