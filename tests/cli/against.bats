@@ -43,7 +43,7 @@ s = json.load(open("s.json"))
 assert (s["documents"], s["kept"], s["removed"], s["seen_documents"], s["seen_met"]) == (4, 1, 3, 2, 2), s'
 }
 
-@test "against: one run over old and new documents removes the same" {
+@test "slow: against: one run over old and new documents removes the same" {
     python3 "$BATS_TEST_DIRNAME/against_model.py" "$NEARDUP" "$(sized 1500 200)"
 }
 

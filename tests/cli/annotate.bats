@@ -78,7 +78,7 @@ assert sizes == [note.get("copies") for note in notes]
 END
 }
 
-@test "annotate: stars, components, complete link and every keep policy agree with the manifest" {
+@test "slow: annotate: stars, components, complete link and every keep policy agree with the manifest" {
     large_corpus large.jsonl
     agrees
     agrees -j1

@@ -54,7 +54,7 @@ kept() {
     done
 }
 
-@test "short documents are equal by their policy in every command" {
+@test "slow: short documents are equal by their policy in every command" {
     short_documents
     for recipe in default broder-1997 text-profile manku-2007; do
         for cluster in star components complete; do

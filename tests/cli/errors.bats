@@ -251,7 +251,7 @@ stop_with() {
     [ "$output" = "-2 [] False" ]
 }
 
-@test "a signal once publishing has begun is of no effect: all is published, and added" {
+@test "slow: a signal once publishing has begun is of no effect: all is published, and added" {
     python3 -c 'for i in range(300): print("{\"id\":%d,\"text\":\"document %d of %d and more\"}" % (i, i * 7919, i * 31))' >new.jsonl
     cat >stop.py <<'END'
 import os, signal, subprocess, sys

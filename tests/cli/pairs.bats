@@ -47,7 +47,7 @@ END
     done
 }
 
-@test "pairs --near-misses: the pairs of the lower threshold, with a mark" {
+@test "slow: pairs --near-misses: the pairs of the lower threshold, with a mark" {
     large_corpus large.jsonl
     for measure in jaccard containment cosine; do
         neardup pairs large.jsonl -q --max-bad 5% --verify $measure -t 0.6 >low 2>/dev/null

@@ -126,7 +126,7 @@ refused() { # COMMAND NAME
     [ "$status" -eq 2 ] || { echo "status $status: $1 ($2): $output"; return 1; }
 }
 
-@test "no output may be a file that the run reads, however it is named" {
+@test "slow: no output may be a file that the run reads, however it is named" {
     inputs
     neardup recipe show default >my.ini
     { outputs && new_outputs; } >cases

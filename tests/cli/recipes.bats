@@ -200,7 +200,7 @@ with open("background.jsonl", "w") as out:
 EOF
 }
 
-@test "each shipped recipe finds the near duplicate, by dedup, pairs and explain" {
+@test "slow: each shipped recipe finds the near duplicate, by dedup, pairs and explain" {
     story_corpus
     for name in $(neardup recipe list | awk '{ print $1 }'); do
         if neardup recipe show "$name" | grep -Eq "^unit = (paths|none)"; then

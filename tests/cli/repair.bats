@@ -34,7 +34,7 @@ PY
     [ "$(lines_of fish.txt out.txt)" = "1 2 5 " ]
 }
 
-@test "every kind of cluster, order and reader says the same of them" {
+@test "slow: every kind of cluster, order and reader says the same of them" {
     fish_records >fish.jsonl
     gzip -k fish.jsonl
     for options in "" "--cluster components" "--cluster complete" "--keep longest" "--threads 1" \
