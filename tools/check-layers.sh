@@ -149,4 +149,13 @@ if tools/list-files.sh '*.c' '*.h' '*.cpp' | grep -E '^(src|cli|python)/' | grep
     xargs grep -nE "$vectors" >&2; then
     complain "instructions of one processor stay in src/simd"
 fi
+
+# Documents reach an engine by a driver (src/loads), by one_pass.c, whose batches threads prepare, by the
+# live index of Python, and where a pair is explained.
+pushes='\bnd_dedup_(push[a-z_]*|query|judge)\('
+drivers='^(src/engine/|src/loads/streamed\.c|src/run/one_pass\.c|src/evidence/explanation\.c|python/native/live\.c)'
+if tools/list-files.sh '*.c' | grep -E '^(src|cli|python)/' | grep -vE "$drivers" |
+    xargs grep -nE "$pushes" >&2; then
+    complain "documents are pushed into an engine by src/loads/streamed.h or staged.h"
+fi
 exit $status
