@@ -134,6 +134,8 @@ int main(int n, char **argument)
         return help(n - 2, argument + 2);
     if (strcmp(argument[1], "complete") == 0 && n > 2)
         return cmd_complete(n - 2, (const char *const *)argument + 2);
+    if (strcmp(argument[1], "manual") == 0 && n == 3)
+        return cmd_manual(argument[2]);
     command = find_command(argument[1]);
     if (command && command->bit & FOR_SERVICE)
         run_elsewhere(argument);

@@ -39,6 +39,10 @@ static bool has_word(const char *list, size_t list_len, char between, const char
 
 const char *option_parts(const struct option *o, const struct command *command)
 {
+    size_t len;
+
+    if (!command_parts(command, &len))
+        return NULL;
     if (o->parts)
         return o->parts;
     if (!(o->commands & FOR_SKETCH)) /* which accepts every option about documents */

@@ -252,6 +252,8 @@ int cmd_store(struct settings *s);
 void run_elsewhere(char **argument);
 /* Complete the words after the command's name, the last of which is incomplete; for shells. */
 int cmd_complete(int n, const char *const *word);
+/* For the build: make a command's manual page of the file in man/ that is the standard input. */
+int cmd_manual(const char *name);
 
 /* usage.c: the help of an option.  In its row "{formats}" stands for the words of all formats:
  * "auto, text, … or mbox". */

@@ -106,7 +106,7 @@ void print_command_usage(const struct command *command, const char *part)
         if (group != printed)
             printf("\n%s\n", group);
         printed = group;
-        print_option(o, !part && o->parts);
+        print_option(o, !part && o->parts && option_parts(o, command));
     }
     if (has_parts && !part)
         printf("\nFor the options of one part only: neardup %s PART --help\n", command->name);

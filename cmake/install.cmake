@@ -5,12 +5,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/neardup)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neardup/recipes
     FILES_MATCHING PATTERN "*.ini")
-foreach(section 1 3 5 7)
-    file(GLOB pages CONFIGURE_DEPENDS man/*.${section})
-    if(pages)
-        install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
-    endif()
-endforeach()
+if(TARGET neardup)
+    include(cmake/manual.cmake)
+endif()
 # Completions of shells, where each looks for them.
 if(TARGET neardup)
     install(FILES completions/neardup.bash RENAME neardup

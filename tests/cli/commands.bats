@@ -31,21 +31,37 @@ commands() {
         "What is a duplicate,Which document is kept,Input,Output,Resources,For experts,Help,Examples," ]
 }
 
-@test "every option of the help is in the man page, and no other" {
-    man=$BATS_TEST_DIRNAME/../../man
+@test "the man pages are made: every option of the help is in the page, and no other" {
+    man=$(dirname "$NEARDUP")/man
     for command in $(commands); do
         neardup help "$command" | grep -oE '^ .{5}--[a-z-]+' | grep -oE '[a-z][a-z-]+$' | grep -vx help | sort -u >by_help
-        grep -oE 'Fl Fl [a-z-]+' "$man/neardup-$command.1" | sed 's/Fl Fl //' | grep -vx help | sort -u >page
+        sed -n 's/^\.It .*Fl Fl \([a-z-]*\).*/\1/p' "$man/neardup-$command.1" | sort -u >page
         diff by_help page
     done
+    grep -A1 'Fl t , Fl Fl threshold Ar RATIO' "$man/neardup-dedup.1" | grep -q '^Documents with at least this resemblance'
 }
 
-@test "neardup(1) names every page, each page is of a command, and each command has one" {
-    cd "$BATS_TEST_DIRNAME/../../man"
-    sed -n 's/^\.Xr neardup-\([a-z]*\) 1.*/\1/p' neardup.1 | sort | uniq -c | awk '$1 < 2 {print "named once: " $2}' >"$BATS_TEST_TMPDIR/once"
-    [ ! -s "$BATS_TEST_TMPDIR/once" ]
-    diff <(sed -n 's/^\.Xr neardup-\([a-z]*\) 1.*/\1/p' neardup.1 | sort -u) <(ls neardup-*.1 | sed 's/neardup-\(.*\)\.1/\1/' | sort)
-    diff <(commands | sort) <(ls neardup-*.1 | sed 's/neardup-\(.*\)\.1/\1/' | sort)
+@test "a man page that explains an option which the command does not have is not made" {
+    printf '.Sh DESCRIPTION\nWords.\n.Sh OPTIONS\n.Bl -tag -width Ds\n.It Fl Fl %s\nMore.\n.El\n' sample >page
+    neardup manual mirrors <page >made
+    grep -A4 'Fl Fl sample Ar N' made | grep -qx 'More.'
+    run neardup manual dedup <page
+    [ "$status" -eq 2 ]
+    [[ $output == *"neardup: dedup has no option --sample"* ]]
+    run neardup manual nonsense <page
+    [ "$status" -eq 2 ]
+    run neardup manual dedup </dev/null
+    [ "$status" -eq 2 ]
+    echo .Sh NAME >page
+    run neardup manual dedup <page
+    [ "$status" -eq 2 ]
+}
+
+@test "each command has a page, each page is of a command, and neardup(1) names each twice" {
+    man=$BATS_TEST_DIRNAME/../../man
+    diff <(commands | sort) <(cd "$man" && printf '%s\n' neardup-*.1 | sed 's/neardup-\(.*\)\.1/\1/' | sort)
+    diff <(commands | sort) <(sed -n 's/^\.Xr neardup-\([a-z]*\) 1.*/\1/p' "$(dirname "$NEARDUP")/man/neardup.1" |
+        sort | uniq -c | sed -n 's/^ *2 //p')
 }
 
 @test "each command has a bit of its own in cli/settings.h" {
@@ -56,8 +72,7 @@ commands() {
 
 @test "the man pages are well formed" {
     command -v mandoc || skip "no mandoc"
-    cd "$BATS_TEST_DIRNAME/../../man"
-    mandoc -Tlint -Wwarning ./*.1
+    mandoc -Tlint -Wwarning "$(dirname "$NEARDUP")"/man/*.1
 }
 
 @test "the examples of the man pages work" {

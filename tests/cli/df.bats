@@ -31,16 +31,6 @@ counts() { # TABLE: "count word", as slow_counts has it
     neardup df top --count 100000 "$1" | cut -f 1,3 | tr '\t' ' ' | LC_ALL=C sort -k1,1nr -k2,2
 }
 
-@test "help of df names every option, and so does the man page" {
-    neardup help df >by_help
-    neardup df --help >by_option
-    cmp by_help by_option
-    grep -oE '^ .{5}--[a-z-]+' by_help | grep -oE '[a-z][a-z-]+$' | grep -vx help | sort -u >named
-    grep -oE 'Fl Fl [a-z-]+' "$BATS_TEST_DIRNAME/../../man/neardup-df.1" | sed 's/Fl Fl //' |
-        sort -u >page
-    diff named page
-}
-
 @test "build counts each document once, whatever the threads, the memory and the order" {
     words 3000 1 >a.jsonl
     slow_counts a.jsonl | LC_ALL=C sort -k1,1nr -k2,2 >wanted

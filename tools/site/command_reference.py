@@ -62,10 +62,11 @@ def sentence_case(heading):
     return heading.capitalize() if heading.isupper() else heading
 
 
-def manual(page, names):
+def manual(page, names, command):
     """A manual page as Markdown: its first heading is the title, the others one deeper."""
+    whole = said(command, "manual", page.stem.removeprefix("neardup-"), text=page.read_text(encoding="utf-8"))
     # mandoc 1.14 loses its count of literal text at a full stop behind .Ql; .Li is the same without quotes.
-    source = re.sub(r"^\.Ql ", ".Li ", page.read_text(encoding="utf-8"), flags=re.M)
+    source = re.sub(r"^\.Ql ", ".Li ", whole, flags=re.M)
     text = said("mandoc", "-T", "markdown", "-W", "error", text=source)
     lines = text.split("\n")
     body = "\n".join(lines[2:])
@@ -83,7 +84,7 @@ def write_pages(stage, command):
     names = {page.stem for page in pages}
     rows = []
     for page in pages:
-        name, what, body = manual(page, names)
+        name, what, body = manual(page, names, command)
         shown = name.replace("-", " ", 1)
         arguments = ["help"] if name == "neardup" else [name.partition("-")[2], "--help"]
         help_text = said(command, *arguments)
