@@ -18,7 +18,7 @@
 #include <neardup/text.h>
 
 #include "base/hash.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 #include "sketch/shingle_set.h"
 #include "sketch/signer.h"
 

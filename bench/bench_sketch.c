@@ -9,7 +9,7 @@
 #include <neardup/sketch.h>
 
 #include "base/hash.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 #include "sketch/shingle_set.h"
 #include "sketch/shingler.h"
 

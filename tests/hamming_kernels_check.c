@@ -10,9 +10,9 @@
 #include <neardup/cpu.h>
 
 #include "base/hash.h"
-#include "simd/elias_fano.h"
-#include "simd/filter_kernels.h"
-#include "simd/hamming_kernels.h"
+#include "simd/elias_fano/elias_fano.h"
+#include "simd/filter/filter_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 enum { LENGTHS = 130, LINES = 300, SHIFTS = 8, WORDS = 8 };
 

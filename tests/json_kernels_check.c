@@ -4,7 +4,7 @@
  * the first difference.
  */
 #include "simd/cpu.h"
-#include "simd/json_kernels.h"
+#include "simd/json/json_kernels.h"
 
 #include "base/hash.h"
 

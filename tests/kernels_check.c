@@ -9,8 +9,8 @@
 #include <neardup/cpu.h>
 
 #include "base/hash.h"
-#include "simd/band_filter.h"
-#include "simd/sketch_kernels.h"
+#include "simd/filter/band_filter.h"
+#include "simd/sketch/sketch_kernels.h"
 
 enum { LENGTHS = 130, SHIFTS = 8, ROOM = 2048, SLOTS_LOG2 = 9 };
 #define GUARD UINT64_C(0x5A5A5A5A5A5A5A5A)

@@ -10,7 +10,7 @@
 #include <neardup/cpu.h>
 
 #include "base/hash.h"
-#include "simd/signature_kernels.h"
+#include "simd/signature/signature_kernels.h"
 #include "sketch/hash_functions.h"
 
 enum { LENGTHS = 130, SHIFTS = 8, LONG = 1000, ROOM = LONG + SHIFTS };

@@ -4,8 +4,8 @@
  * A program of its own, without a test library, so that a cross build can run it too.  Exits 1 at
  * the first difference.
  */
-#include "simd/text_kernels.h"
-#include "simd/token_hash.h"
+#include "simd/text/text_kernels.h"
+#include "simd/text/token_hash.h"
 
 #include "base/hash.h"
 

@@ -13,7 +13,7 @@ declared_in() { # FILE ...
         sed -E 's/.*[^a-z0-9_]([a-z0-9_]+)\($/\1/' | sort
 }
 declared() {
-    declared_in include/neardup/*.h src/*/*.h
+    declared_in include/neardup/*.h src/*/*.h src/*/*/*.h
 }
 exported() {
     for library in "$@"; do nm -D --defined-only "$library"; done | awk '{print $3}' | sort

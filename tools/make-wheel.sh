@@ -21,7 +21,7 @@ tools/list-files.sh 'python/*' | sed 's|^python/||' | grep -v '^tests/' |
 layers=$(sed -nE '/^set\(core_layers/,/\)/p' CMakeLists.txt | tr '()' '  ' | sed 's/^set *core_layers//')
 for layer in base $layers; do
     tools/list-files.sh "src/$layer/*"
-done >"$folder/files"
+done | sort -u >"$folder/files"
 # What decides in bounded memory (python/native/CMakeLists.txt).
 for name in budget linking loads shared_keys staged streamed; do
     tools/list-files.sh "src/loads/$name.*"

@@ -319,7 +319,7 @@ extern const uint32_t nd_digit_runs[];
 
 
 def fold_entry(db, pool, rank, c):
-    """One word a code point: simd/fold_entry.h."""
+    """One word a code point: simd/text/fold_entry.h."""
     normal, inner = db.normalise([c]), db.nfkc([c])
     forward = int(any(c in db.firsts or c in db.canonical for c in normal[-1:] + inner[-1:]))
     if not db.is_boundary(c):
@@ -338,7 +338,7 @@ def fold_entry(db, pool, rank, c):
 
 
 def fold_pair(db, stage, blocks, c):
-    """What kernels need of a code point of two bytes: simd/fold_entry.h."""
+    """What kernels need of a code point of two bytes: simd/text/fold_entry.h."""
     entry = blocks[stage[c // BLOCK] * BLOCK + c % BLOCK]
     normal = db.normalise([c])
     if c < 0x80 or entry >> 2 & 3 != SINGLE or not 0x80 <= normal[0] < 0x800:
@@ -364,7 +364,7 @@ def fold_table(db):
     header += """#ifndef ND_TEXT_FOLD_TABLE_H
 #define ND_TEXT_FOLD_TABLE_H
 
-#include "simd/fold_entry.h"
+#include "simd/text/fold_entry.h"
 
 extern const uint16_t nd_fold_entry_block[];
 extern const uint32_t nd_fold_entry[];

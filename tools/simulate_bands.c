@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 enum { MOST_ROWS = 32, MOST_UNION = 10000, PARTS = 1000000, LEAST_PERCENT = 5 };
 

@@ -11,7 +11,7 @@
 #include "feature/apostrophes.h"
 #include "feature/df_layout.h"
 #include "feature/sentences.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 #include "text/places.h"
 
 #include <neardup/sketch.h>

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "feature/df_layout.h"
 #include "feature/scan.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 #include "text/utf8.h"
 
 #include <neardup/sketch.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simd/band_filter.h"
+#include "simd/filter/band_filter.h"
 
 enum { KEY_BITS = 24, LEAST_WORDS = 1024 };
 

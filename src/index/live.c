@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "index/candidates.h"
 #include "index/live_state.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number)
 {

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "index/multimap.h"
 #include "index/rarity.h"
-#include "simd/hamming_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 void nd_key_list_release(struct nd_key_list *list)
 {

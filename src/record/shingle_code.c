@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "simd/elias_fano.h"
+#include "simd/elias_fano/elias_fano.h"
 
 /* How many low bits of a shingle are written as they are. */
 static unsigned low_bits(uint64_t n)

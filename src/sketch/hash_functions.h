@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simd/rabin_step.h"
+#include "simd/signature/rabin_step.h"
 
 /* Words one after another.  Their bytes are hashed, each word's in little-endian order. */
 struct nd_list {

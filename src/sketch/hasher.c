@@ -2,7 +2,7 @@
 #include "sketch/hasher.h"
 
 #include "base/hash.h"
-#include "simd/signature_kernels.h"
+#include "simd/signature/signature_kernels.h"
 
 enum nd_status nd_hasher_init(struct nd_hasher *h, enum nd_hash_function function,
                               uint64_t rabin_polynomial, struct nd_error *err)

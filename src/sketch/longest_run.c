@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 static bool has(const uint64_t *shingle, size_t n, uint64_t wanted)
 {

@@ -1,7 +1,7 @@
 /* sha1.c - SHA-1 (FIPS 180-4) of lists of words, as many at once as the kernels have lanes */
 #include <string.h>
 
-#include "simd/signature_kernels.h"
+#include "simd/signature/signature_kernels.h"
 #include "sketch/hash_functions.h"
 
 enum { LANES = ND_SHA1_LANES, BLOCK_WORDS = 8, STATE = 5, BLOCK = 16 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 enum {
     MIN_LOG2 = 6,

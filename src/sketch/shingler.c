@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 void nd_shingler_begin(struct nd_shingler *s, unsigned w)
 {

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
-#include "simd/signature_kernels.h"
+#include "simd/signature/signature_kernels.h"
 
 /* A signature of NONE in every coordinate. */
 static enum nd_status reject(struct nd_signer *s, struct nd_signature *out)

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "simd/signature_kernels.h"
+#include "simd/signature/signature_kernels.h"
 
 enum { MILLION = 1000000, COPIES = ND_SIGNATURE_LEXICONS_MAX + 1 };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "simd/signature_kernels.h"
-#include "simd/sketch_kernels.h"
+#include "simd/signature/signature_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 enum { CHUNK = 512 };
 

@@ -5,7 +5,7 @@
 
 #include "base/bits.h"
 #include "base/sort.h"
-#include "simd/signature_kernels.h"
+#include "simd/signature/signature_kernels.h"
 
 enum { CHUNK = 256, WORDS = 512 / ND_WEIGHTED_BITS };
 

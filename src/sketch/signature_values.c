@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "simd/signature_kernels.h"
+#include "simd/signature/signature_kernels.h"
 
 /*
  * The hashes that the modulus p divides (Broder 1997; Manku 2007, §5.4a), without a division

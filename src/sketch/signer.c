@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "simd/signature_kernels.h"
+#include "simd/signature/signature_kernels.h"
 
 bool nd_word_array_reserve(struct nd_word_array *words, size_t n)
 {

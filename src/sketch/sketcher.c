@@ -2,7 +2,7 @@
 #include "sketch/sketcher.h"
 
 #include "base/hash.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 #include "sketch/shingler.h"
 #include "text/text_stream.h"
 #include "text/tokeniser.h"

@@ -2,7 +2,7 @@
 #ifndef ND_TEXT_FOLD_H
 #define ND_TEXT_FOLD_H
 
-#include "simd/text_kernels.h"
+#include "simd/text/text_kernels.h"
 #include "text/normal.h"
 
 #include <stdbool.h>

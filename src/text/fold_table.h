@@ -5,7 +5,7 @@
 #ifndef ND_TEXT_FOLD_TABLE_H
 #define ND_TEXT_FOLD_TABLE_H
 
-#include "simd/fold_entry.h"
+#include "simd/text/fold_entry.h"
 
 extern const uint16_t nd_fold_entry_block[];
 extern const uint32_t nd_fold_entry[];

@@ -1,7 +1,7 @@
 /* tokeniser.c - the token hashes of a text, window by window */
 #include "text/tokeniser.h"
 
-#include "simd/token_hash.h"
+#include "simd/text/token_hash.h"
 #include "text/fold.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "simd/token_hash.h"
+#include "simd/text/token_hash.h"
 #include "text/normal.h"
 #include "text/utf8.h"
 

@@ -1,7 +1,7 @@
 /* utf8.c - is it valid UTF-8, and repair where it is not (Unicode 15.0, section 3.9) */
 #include "base/utf8.h"
 #include "base/replaced_hash.h"
-#include "simd/text_kernels.h"
+#include "simd/text/text_kernels.h"
 
 #include <neardup/text.h>
 

@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 #include "index/live.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 static uint64_t seed;
 

@@ -17,7 +17,7 @@
 #include "engine/engine.h"
 #include "index/live.h"
 #include "index/row.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 enum { DOCUMENTS = 150, WORDS = 30, IN_BLOCK = 7 };
 

@@ -13,7 +13,7 @@
 #include <neardup/sketch.h>
 #include <neardup/text.h>
 
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 enum { TOKENS = 40, ROUNDS = 2000 };
 

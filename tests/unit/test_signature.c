@@ -2,7 +2,7 @@
  */
 #include "signature_fixture.h"
 
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 
 enum { MOST = 2000 };
 

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "simd/signature_kernels.h"
+#include "simd/signature/signature_kernels.h"
 
 enum { MOST = 3000 };
 

@@ -12,7 +12,7 @@
 #include <neardup/text.h>
 
 #include "base/hash.h"
-#include "simd/sketch_kernels.h"
+#include "simd/sketch/sketch_kernels.h"
 #include "sketch/sketcher.h"
 
 static uint64_t seed;

@@ -31,7 +31,7 @@
 
 #include "hamming/file/elias_fano.h"
 #include "hamming/file/packed.h"
-#include "simd/elias_fano.h"
+#include "simd/elias_fano/elias_fano.h"
 
 #define ALL UINT64_MAX
 enum {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simd/elias_fano.h"
+#include "simd/elias_fano/elias_fano.h"
 
 /*
  * n entries in m groups.  Bit i is 1 if entry i begins a group: n bits, padded to a word.  Then the

@@ -26,7 +26,7 @@
 
 #include "base/memory.h"
 #include "hamming/plan/fingerprint.h"
-#include "simd/hamming_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 enum {
     BLOCK = 1 << 17, /* queries that are sorted together */

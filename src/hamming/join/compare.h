@@ -4,7 +4,7 @@
 
 #include "hamming/join/design.h"
 #include "hamming/join/partition.h"
-#include "simd/hamming_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 enum {
     ND_JOIN_LARGE = 4096, /* a bucket of more is joined by itself */

@@ -16,7 +16,7 @@
 #include "hamming/join/partition.h"
 #include "hamming/plan/fingerprint.h"
 #include "hamming/plan/solver.h"
-#include "simd/hamming_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 /* Nanoseconds for a fingerprint: to partition it, and to divide its part by a table. */
 #define PARTITION_NS 4.0

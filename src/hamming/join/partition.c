@@ -23,8 +23,8 @@
 
 #include "base/memory.h"
 #include "hamming/plan/fingerprint.h"
-#include "simd/hamming_kernels.h"
-#include "simd/hamming_move.h"
+#include "simd/hamming/hamming_kernels.h"
+#include "simd/hamming/hamming_move.h"
 
 enum {
     PART_ROOTS = 5,      /* records of a part for each of the square root of all */

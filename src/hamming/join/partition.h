@@ -10,7 +10,7 @@
 #include <neardup/hamming.h>
 
 #include "base/pool.h"
-#include "simd/hamming_record.h"
+#include "simd/hamming/hamming_record.h"
 
 /* What all threads of a join share. */
 struct nd_join {

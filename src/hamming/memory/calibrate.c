@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "hamming/plan/plan.h"
-#include "simd/hamming_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 enum { ROUND = 256, ROUNDS = 512, SCAN = 1 << 16, REPEATS = 3, QUERIES = 50000, PIECES = 16 };
 static const unsigned size_bits[ND_HAMMING_SIZES] = {20, 24, 27, 29};

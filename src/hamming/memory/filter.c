@@ -19,7 +19,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "simd/hamming_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 enum {
     CODE_BITS = ND_HAMMING_DATA_BITS + 1,

@@ -10,7 +10,7 @@
 
 #include "hamming/memory/code.h"
 #include "hamming/memory/lines.h"
-#include "simd/filter_kernels.h"
+#include "simd/filter/filter_kernels.h"
 
 /*
  * Of at most 3 wrong bits one half of 32 has at most 1.  So a fingerprint within the distance of a

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "simd/hamming_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 /*
  * A bucket is one cache line of 16 words, so that a look-up costs one miss.  The last word links to

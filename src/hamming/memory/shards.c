@@ -16,7 +16,7 @@
 #include "hamming/plan/family.h"
 #include "hamming/plan/fingerprint.h"
 #include "hamming/plan/predict.h"
-#include "simd/hamming_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 enum { BLOCK = 1024, SPARE = 16 };
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "hamming/memory/tables.h"
-#include "simd/hamming_kernels.h"
+#include "simd/hamming/hamming_kernels.h"
 
 enum {
     ROUND = 64,

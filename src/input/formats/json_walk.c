@@ -15,7 +15,7 @@
 #include "base/utf8.h"
 #include "base/view.h"
 #include "input/formats/lines.h"
-#include "simd/json_kernels.h"
+#include "simd/json/json_kernels.h"
 
 #include <stdint.h>
 #include <string.h>
