@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "base/hash.h"
-#include "store/catalog.h"
+#include "store/catalog/catalog.h"
 #include "store/store.h"
 
 static double now(clockid_t clock)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/catalog_rows.h"
-#include "store/label_sets.h"
+#include "store/catalog/catalog_rows.h"
+#include "store/catalog/label_sets.h"
 #include "store/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

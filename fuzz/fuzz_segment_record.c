@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "store/segments_files.h"
-#include "store/segments_record.h"
+#include "store/segments/segments_files.h"
+#include "store/segments/segments_record.h"
 
 enum { TEXT_MAX = 16 << 20 };
 

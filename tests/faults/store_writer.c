@@ -24,8 +24,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "store/catalog.h"
-#include "store/segments.h"
+#include "store/catalog/catalog.h"
+#include "store/segments/segments.h"
 #include "store/store.h"
 
 enum { THREADS_MAX = 8, DOCUMENTS = 40, BATCH_MAX = 8, REFUSED = 3 };

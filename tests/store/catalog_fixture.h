@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/catalog_tables.h"
+#include "store/catalog/catalog_tables.h"
 
 struct catalog_fixture {
     char folder[64];

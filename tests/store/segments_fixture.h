@@ -17,9 +17,9 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "store/segments.h"
-#include "store/segments_files.h"
-#include "store/segments_record.h"
+#include "store/segments/segments.h"
+#include "store/segments/segments_files.h"
+#include "store/segments/segments_record.h"
 
 static char folder[] = "/tmp/neardup-segments-XXXXXX";
 static uint64_t fixture_seed;

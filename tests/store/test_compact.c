@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 
 #include "base/hash.h"
-#include "store/compact.h"
-#include "store/segments_files.h"
-#include "store/store_state.h"
+#include "store/read/store_state.h"
+#include "store/segments/segments_files.h"
+#include "store/upkeep/compact.h"
 #include "store_fixture.h"
 
 enum { DOCUMENTS = 60, SMALL = 6000, DAY = 86400 };

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/thread.h"
-#include "store/label_sets.h"
+#include "store/catalog/label_sets.h"
 #include "store/store.h"
 
 #include "../unit/failing_wraps.h"

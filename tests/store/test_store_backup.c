@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "store/store_state.h"
+#include "store/read/store_state.h"
 #include "store_content.h"
 
 static void no_finding(void *context, const char *finding)

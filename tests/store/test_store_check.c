@@ -9,7 +9,7 @@
 
 #include <fcntl.h>
 
-#include "store/store_state.h"
+#include "store/read/store_state.h"
 #include "store_content.h"
 
 struct findings {

@@ -1,0 +1,340 @@
+/* neighbours.c - the documents near a document, and those of its cluster */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/read/session_state.h"
+#include "store/search/verdict.h"
+
+/* A document that is to be given: one that has the text of an entry. */
+struct found {
+    struct nd_near_entry near;
+    uint64_t order;    /* of the document */
+    struct nd_view id; /* within the transaction */
+};
+
+/* What was found, and how it is sorted. */
+struct listing {
+    struct nd_session *session;
+    const struct nd_sketching *sketching;
+    uint32_t entry; /* what the likeness is to: its number, its row */
+    struct nd_entry row;
+    size_t limit, total;
+    struct found *found;
+    size_t n, capacity;
+    struct nd_near_entry *near; /* a copy of what leaders->hit had */
+    size_t n_near;
+};
+
+static enum nd_status no_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory for an answer");
+}
+
+/* The document in question, within an answer. */
+static enum nd_store_result begin(struct nd_session *session, const struct nd_caller *caller,
+                                  const struct nd_document_query *query,
+                                  struct nd_document_row *row, struct nd_entry *entry,
+                                  struct nd_error *err)
+{
+    enum nd_status status = nd_session_begin(session, caller, err);
+    enum nd_store_result result;
+
+    if (status != ND_OK)
+        return nd_store_result_of(status);
+    nd_session_new_list(session);
+    result = nd_session_find(session, query, row, err);
+    if (result == ND_STORE_OK) {
+        status = nd_reader_entry(&session->reader, row->entry, entry, err);
+        result = nd_store_result_of(status);
+    }
+    if (result != ND_STORE_OK)
+        nd_session_end(session);
+    return result;
+}
+
+/* Whether documents with this text are duplicates of one another. */
+static bool equals_others(const struct nd_sketching *sketching, const struct nd_entry *entry)
+{
+    return nd_equal_by(&sketching->rows.plan, entry->row.is_short, entry->is_empty) !=
+           ND_EQUAL_NEVER;
+}
+
+/* An entry as near as can be to itself. */
+static struct nd_near_entry itself(const struct nd_sketching *sketching, uint32_t number,
+                                   const struct nd_entry *entry)
+{
+    return (struct nd_near_entry){
+        .number = number,
+        .set = entry->label_set,
+        .identical = ND_IDENTICAL_BYTES,
+        .n_shingles = entry->row.n_shingles,
+        .shared = nd_sketching_reads_shingles(sketching) ? entry->row.n_shingles : 0};
+}
+
+/* Add the first documents, up to the limit, that have the text of an entry; but not the one of an
+ * order. */
+static enum nd_status add_holders(struct listing *l, const struct nd_near_entry *near, uint64_t but,
+                                  struct nd_error *err)
+{
+    struct nd_txn *txn = l->session->reader.txn;
+    struct nd_entry entry;
+    struct nd_view id;
+    uint64_t order = 0;
+    size_t n = 0;
+    int found = 0;
+    enum nd_status status = nd_reader_entry(&l->session->reader, near->number, &entry, err);
+
+    if (status != ND_OK)
+        return status;
+    l->total += entry.n_documents;
+    for (;
+         n < l->limit && (found = nd_catalog_next_holder(txn, near->number, &order, &id, err)) == 1;
+         order++) {
+        if (order == but)
+            continue;
+        if (!ND_RESERVE(l->found, &l->capacity, l->n + 1))
+            return no_memory(err);
+        l->found[l->n++] = (struct found){.near = *near, .order = order, .id = id};
+        n++;
+    }
+    return found < 0 ? (enum nd_status)found : ND_OK;
+}
+
+/* ---- In order ---- */
+
+/* The listing is not known to qsort; a merge keeps what is before in front. */
+static void merge(struct found *x, size_t n_x, const struct found *y, size_t n_y, struct found *to,
+                  const struct listing *l,
+                  int (*compare)(const struct listing *l, const struct found *x,
+                                 const struct found *y))
+{
+    size_t i = 0, j = 0;
+
+    while (i < n_x || j < n_y)
+        if (j == n_y || (i < n_x && compare(l, &x[i], &y[j]) <= 0))
+            *to++ = x[i++];
+        else
+            *to++ = y[j++];
+}
+
+static bool sort_found(struct listing *l,
+                       int (*compare)(const struct listing *l, const struct found *x,
+                                      const struct found *y))
+{
+    struct found *other = nd_alloc_array(l->n + 1, sizeof *other);
+
+    if (!other)
+        return false;
+    for (size_t width = 1; width < l->n; width *= 2) {
+        struct found *from = l->found;
+
+        for (size_t at = 0; at < l->n; at += 2 * width) {
+            size_t n_x = l->n - at < width ? l->n - at : width;
+            size_t rest = l->n - at - n_x, n_y = rest < width ? rest : width;
+
+            merge(from + at, n_x, from + at + n_x, n_y, other + at, l, compare);
+        }
+        l->found = other;
+        other = from;
+        l->capacity = l->n + 1;
+    }
+    free(other);
+    return true;
+}
+
+static int nearest_first(const struct listing *l, const struct found *x, const struct found *y)
+{
+    return nd_near_compare(l->sketching, l->row.row.n_shingles, &x->near, x->order, &y->near,
+                           y->order);
+}
+
+static int earliest_first(const struct listing *l, const struct found *x, const struct found *y)
+{
+    (void)l;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* ---- The answer ---- */
+
+static enum nd_status describe(struct listing *l, const struct found *found,
+                               struct nd_neighbour *out, struct nd_error *err)
+{
+    struct nd_session *session = l->session;
+    struct nd_document_row row;
+    enum nd_status status;
+    uint64_t first;
+    int leads, is_there = nd_catalog_get_document(session->reader.txn, found->near.set, found->id,
+                                                  &row, err);
+
+    if (is_there <= 0)
+        return is_there < 0 ? (enum nd_status)is_there
+                            : nd_fail(err, ND_EINPUT, "an entry names a document that is missing");
+    status = nd_session_describe(session, found->id, &row, &out->document, err);
+    if (status == ND_OK)
+        status = nd_leaders_order(&session->leaders, found->near.number, &first, err);
+    if (status != ND_OK)
+        return status;
+    leads = nd_leaders_leads(&session->leaders, found->near.number, err);
+    if (leads < 0)
+        return (enum nd_status)leads;
+    out->likeness = nd_likeness_of(l->sketching, l->row.row.n_shingles, &found->near);
+    out->leads = leads && (first == found->order || !equals_others(l->sketching, &l->row));
+    return ND_OK;
+}
+
+static enum nd_status give(struct listing *l, const struct nd_neighbour **out, size_t *n,
+                           struct nd_error *err)
+{
+    size_t n_given = l->n < l->limit ? l->n : l->limit;
+    struct nd_neighbour *list = nd_alloc_array(n_given + 1, sizeof *list);
+    enum nd_status status = list ? ND_OK : no_memory(err);
+
+    l->session->list = list;
+    for (size_t i = 0; status == ND_OK && i < n_given; i++)
+        status = describe(l, &l->found[i], &list[i], err);
+    *out = list;
+    *n = n_given;
+    return status;
+}
+
+/* Take the entries that nd_leaders_neighbours found, since finding leaders overwrites them. */
+static enum nd_status take_neighbours(struct listing *l, uint32_t entry, struct nd_error *err)
+{
+    struct nd_leaders *leaders = &l->session->leaders;
+    enum nd_status status = nd_leaders_neighbours(leaders, entry, false, err);
+
+    if (status != ND_OK)
+        return status;
+    l->near = nd_alloc_array(leaders->n_hits + 1, sizeof *l->near);
+    if (!l->near)
+        return no_memory(err);
+    l->n_near = leaders->n_hits;
+    if (l->n_near)
+        memcpy(l->near, leaders->hit, l->n_near * sizeof *l->near);
+    return ND_OK;
+}
+
+static enum nd_store_result end(struct listing *l, enum nd_status status, size_t *total,
+                                struct nd_work *work)
+{
+    free(l->found);
+    free(l->near);
+    *total = l->total;
+    *work = (struct nd_work){.pairs = l->session->leaders.n_pairs};
+    nd_session_end(l->session);
+    return nd_store_result_of(status);
+}
+
+enum nd_store_result nd_session_near(struct nd_session *session, const struct nd_caller *caller,
+                                     const struct nd_document_query *query, size_t limit,
+                                     const struct nd_neighbour **out, size_t *n, size_t *total,
+                                     struct nd_work *work, struct nd_error *err)
+{
+    struct listing l = {
+        .session = session, .sketching = &session->store->sketching, .limit = limit};
+    struct nd_document_row row = {.number = 0};
+    struct nd_near_entry own;
+    enum nd_store_result result = begin(session, caller, query, &row, &l.row, err);
+    enum nd_status status;
+
+    if (result != ND_STORE_OK)
+        return result;
+    l.entry = row.entry;
+    status = take_neighbours(&l, row.entry, err);
+    for (size_t i = 0; status == ND_OK && i < l.n_near; i++)
+        status = add_holders(&l, &l.near[i], UINT64_MAX, err);
+    own = itself(l.sketching, row.entry, &l.row);
+    if (status == ND_OK && equals_others(l.sketching, &l.row)) {
+        status = add_holders(&l, &own, row.order, err);
+        l.total--;
+    }
+    if (status == ND_OK && !sort_found(&l, nearest_first))
+        status = no_memory(err);
+    if (status == ND_OK)
+        status = give(&l, out, n, err);
+    return end(&l, status, total, work);
+}
+
+/* ---- Clusters ---- */
+
+/* The leader of the cluster that an entry is in, and its row. */
+static enum nd_status find_leader(struct listing *l, uint32_t entry, struct nd_error *err)
+{
+    struct nd_near_entry leader;
+    int found = nd_leaders_of(&l->session->leaders, l->sketching, entry, l->row.row.n_shingles,
+                              &leader, err);
+
+    if (found < 0)
+        return (enum nd_status)found;
+    l->entry = found ? leader.number : entry;
+    return nd_reader_entry(&l->session->reader, l->entry, &l->row, err);
+}
+
+/* Add the documents of an entry that the leader is near, if it is its leader. */
+static enum nd_status add_follower(struct listing *l, const struct nd_near_entry *near,
+                                   struct nd_error *err)
+{
+    struct nd_leaders *leaders = &l->session->leaders;
+    struct nd_near_entry leader;
+    int found = nd_leaders_leads(leaders, near->number, err);
+
+    if (found != 0)
+        return found < 0 ? (enum nd_status)found : ND_OK;
+    found = nd_leaders_of(leaders, l->sketching, near->number, near->n_shingles, &leader, err);
+    if (found < 0)
+        return (enum nd_status)found;
+    return found && leader.number == l->entry ? add_holders(l, near, UINT64_MAX, err) : ND_OK;
+}
+
+/* A short document that equals nothing is a cluster of its own. */
+static enum nd_status add_alone(struct listing *l, const struct nd_document_row *row,
+                                struct nd_view id, struct nd_error *err)
+{
+    l->found = nd_alloc_array(1, sizeof *l->found);
+    if (!l->found)
+        return no_memory(err);
+    l->found[0] = (struct found){
+        .near = itself(l->sketching, row->entry, &l->row), .order = row->order, .id = id};
+    l->n = l->total = 1;
+    return ND_OK;
+}
+
+static enum nd_status add_cluster(struct listing *l, struct nd_error *err)
+{
+    const struct nd_near_entry leader = itself(l->sketching, l->entry, &l->row);
+    enum nd_status status = take_neighbours(l, l->entry, err);
+
+    if (status == ND_OK)
+        status = add_holders(l, &leader, UINT64_MAX, err);
+    for (size_t i = 0; status == ND_OK && i < l->n_near; i++)
+        status = add_follower(l, &l->near[i], err);
+    if (status == ND_OK && !sort_found(l, earliest_first))
+        status = no_memory(err);
+    return status;
+}
+
+enum nd_store_result nd_session_cluster(struct nd_session *session, const struct nd_caller *caller,
+                                        const struct nd_document_query *query, size_t limit,
+                                        const struct nd_neighbour **out, size_t *n, size_t *total,
+                                        struct nd_work *work, struct nd_error *err)
+{
+    struct listing l = {
+        .session = session, .sketching = &session->store->sketching, .limit = limit};
+    struct nd_document_row row = {.number = 0};
+    enum nd_store_result result = begin(session, caller, query, &row, &l.row, err);
+    enum nd_status status;
+
+    if (result != ND_STORE_OK)
+        return result;
+    if (equals_others(l.sketching, &l.row)) {
+        status = find_leader(&l, row.entry, err);
+        if (status == ND_OK)
+            status = add_cluster(&l, err);
+    } else {
+        l.entry = row.entry;
+        status = add_alone(&l, &row, query->id, err);
+    }
+    if (status == ND_OK)
+        status = give(&l, out, n, err);
+    return end(&l, status, total, work);
+}

@@ -1,0 +1,103 @@
+/* leaders.h - who leads, for a caller: found anew for each answer, from pairs that the caller sees */
+#ifndef ND_STORE_SEARCH_LEADERS_H
+#define ND_STORE_SEARCH_LEADERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/catalog/catalog.h"
+#include "store/search/search.h"
+
+/*
+ * An entry leads if no earlier entry within the threshold of it leads, among the entries of the
+ * label sets that the caller sees.  Its order is that of the first document that has its text.
+ *
+ * The order of a document is at least the number that the next new entry had when the document was
+ * stored, times 2^32 (nd_order_next).  So an entry whose number is greater than that is later, and
+ * of the pairs of an entry only those with smaller numbers are read.
+ */
+uint64_t nd_order_next(uint64_t next_order, uint32_t next_entry);
+
+#define ND_NO_ENTRY UINT32_MAX
+
+/* What is remembered of an entry within one answer. */
+struct nd_leaders_memo {
+    uint32_t entry_plus_1;
+    int8_t leads; /* -1: not known */
+    uint64_t order;
+};
+
+/* The pairs of an entry with entries that the caller sees, in order of label sets and numbers. */
+struct nd_pair_scan {
+    uint32_t entry, bound;
+    size_t at; /* of sets */
+    uint32_t set, other;
+};
+
+/* The working memory of one thread. */
+struct nd_leaders {
+    struct nd_txn *txn;
+    const uint32_t *sets; /* which the caller sees, ascending */
+    size_t n_sets;
+    uint64_t n_pairs; /* that were read */
+    /* A document that is left out of account, by its entry and order; and the entry, if nobody else
+     * has its text; ND_NO_ENTRY: there is none. */
+    uint32_t without, absent;
+    uint64_t without_order;
+
+    struct nd_leaders_memo *memo;
+    size_t n_memo, n_places; /* a power of two */
+    struct {
+        struct nd_pair_scan scan;
+        uint64_t order;
+    } * frame;
+    size_t n_frames, frame_capacity;
+    struct nd_near_entry *hit;
+    size_t n_hits, hit_capacity;
+};
+void nd_leaders_release(struct nd_leaders *leaders);
+
+/* Begin an answer. */
+void nd_leaders_begin(struct nd_leaders *leaders, struct nd_txn *txn, const uint32_t *sets,
+                      size_t n_sets);
+
+/* All functions below return ND_ENOMEM or what the catalog does, or < 0. */
+
+/* Leave a document out of account, from the beginning of an answer on. */
+enum nd_status nd_leaders_leave_out(struct nd_leaders *leaders, uint32_t entry, uint64_t order,
+                                    struct nd_error *err);
+
+/* The first document with the text of an entry; `id` points into the transaction. */
+enum nd_status nd_leaders_first(struct nd_leaders *leaders, uint32_t entry, uint64_t *order,
+                                struct nd_view *id, struct nd_error *err);
+/* The order of the first document with this text. */
+enum nd_status nd_leaders_order(struct nd_leaders *leaders, uint32_t entry, uint64_t *order,
+                                struct nd_error *err);
+/* 1: it leads; 0: it does not. */
+int nd_leaders_leads(struct nd_leaders *leaders, uint32_t entry, struct nd_error *err);
+
+/* Begin a scan of pairs with entries below a bound; UINT32_MAX: all.  _next: 1, 0 at the end. */
+struct nd_pair_scan nd_pair_scan_begin(uint32_t entry, uint32_t bound);
+int nd_pair_scan_next(struct nd_leaders *leaders, struct nd_pair_scan *scan,
+                      struct nd_pair_row *row, struct nd_error *err);
+
+/* The entries within the threshold of an entry, in leaders->hit: those that are earlier, or all. */
+enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry, bool only_earlier,
+                                     struct nd_error *err);
+
+/* Whether one hit is nearer than another to a text of n_shingles; of two that are as near, the
+ * earlier one.  Negative: x; positive: y. */
+int nd_near_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
+                    const struct nd_near_entry *x, uint64_t order_of_x,
+                    const struct nd_near_entry *y, uint64_t order_of_y);
+
+/* The nearest of the hits that leads, in *best.  1: there is one. */
+int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *sketching,
+                      uint64_t n_shingles, const struct nd_near_entry *hit, size_t n,
+                      struct nd_near_entry *best, struct nd_error *err);
+
+/* The leader of a stored entry of n_shingles that does not lead.  1: *best is it; 0: it leads. */
+int nd_leaders_of(struct nd_leaders *leaders, const struct nd_sketching *sketching, uint32_t entry,
+                  uint64_t n_shingles, struct nd_near_entry *best, struct nd_error *err);
+
+#endif

@@ -1,0 +1,349 @@
+/* search.c - the entries of label sets that are within the threshold of a text */
+#include "store/search/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/candidates.h"
+#include "match/measure.h"
+
+static const struct nd_engine_plan *plan_of(const struct nd_search *search)
+{
+    return &search->maker->sketching->rows.plan;
+}
+
+static enum nd_status no_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory while searching");
+}
+
+bool nd_search_init(struct nd_search *search, struct nd_sketch_maker *maker)
+{
+    *search = (struct nd_search){.maker = maker};
+    search->key = nd_alloc_array(nd_table_count(&maker->sketching->index), sizeof *search->key);
+    return search->key != NULL;
+}
+
+void nd_search_release(struct nd_search *search)
+{
+    free(search->key);
+    nd_candidates_release(&search->found);
+    nd_candidates_release(&search->same);
+    nd_shingle_set_release(&search->shingles);
+    free(search->met);
+    free(search->searched);
+    free(search->hit);
+}
+
+/* ---- Candidates ---- */
+
+static bool add_met(struct nd_search *search, const struct nd_index *index,
+                    const struct nd_index_row *row, uint32_t number, bool has_tokens)
+{
+    if (!ND_RESERVE(search->met, &search->met_capacity, search->n_met + 1))
+        return false;
+    search->met[search->n_met++] = (struct nd_met){
+        .number = number,
+        .n_shingles = nd_index_shingles(index, number),
+        .distance = (uint16_t)nd_count_ones(row->simhash ^ nd_index_simhash(index, number)),
+        .has_tokens = has_tokens};
+    return true;
+}
+
+/* Those that may have the same tokens come first, in order of their numbers. */
+static bool collect_same_tokens(struct nd_search *search, const struct nd_index *index,
+                                const struct nd_index_row *row, uint32_t below)
+{
+    struct nd_identity_scan scan = nd_index_find_identity(index, row->identity, row->group);
+    uint32_t number;
+
+    search->same.count = 0;
+    while (nd_index_next_identity(index, &scan, &number))
+        if (number < below &&
+            !nd_candidates_add(&search->same, (struct nd_candidate){number, 0, 0}))
+            return false;
+    nd_candidates_sort(&search->same, false);
+    for (size_t i = 0; i < search->same.count; i++)
+        if (!add_met(search, index, row, search->same.items[i].number, true))
+            return false;
+    return true;
+}
+
+static bool collect_near(struct nd_search *search, const struct nd_index *index,
+                         const struct nd_index_row *row, bool without_same, uint32_t below)
+{
+    struct nd_index_filter filter = nd_engine_plan_filter(plan_of(search), row->n_shingles);
+
+    if (nd_index_query_row(index, row, filter, &search->found, NULL) != ND_OK)
+        return false;
+    for (size_t i = 0; i < search->found.count; i++) {
+        uint32_t number = search->found.items[i].number;
+
+        if (number >= below || (without_same && nd_index_identity(index, number) == row->identity))
+            continue;
+        if (!add_met(search, index, row, number, false))
+            return false;
+    }
+    return true;
+}
+
+static bool collect_in_set(struct nd_search *search, const struct nd_index *index,
+                           const struct nd_sketched *text, struct nd_index_row *row, uint32_t below)
+{
+    struct nd_searched *set;
+    bool by_tokens = text->equal_by == ND_EQUAL_BY_TOKENS;
+
+    if (!ND_RESERVE(search->searched, &search->searched_capacity, search->n_searched + 1))
+        return false;
+    set = &search->searched[search->n_searched++];
+    *set = (struct nd_searched){.set = row->group, .first = search->n_met};
+    if (by_tokens && !collect_same_tokens(search, index, row, below))
+        return false;
+    if (!row->identity_only) {
+        nd_table_keys(&search->maker->sketching->index, row, search->key);
+        if (!collect_near(search, index, row, by_tokens, below))
+            return false;
+    }
+    set->n_met = search->n_met - set->first;
+    return true;
+}
+
+enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index *index,
+                                 const struct nd_sketched *text, const uint32_t *sets,
+                                 size_t n_sets, uint32_t below, struct nd_error *err)
+{
+    struct nd_index_row row = text->row;
+
+    row.key = search->key;
+    search->n_met = search->n_searched = search->n_hits = 0;
+    search->has_shingles = false;
+    for (size_t i = 0; i < n_sets; i++) {
+        row.group = sets[i];
+        if (!collect_in_set(search, index, text, &row, below))
+            return no_memory(err);
+    }
+    return ND_OK;
+}
+
+/* ---- Exact comparison ---- */
+
+/* Whether two texts of the same identity are equal. */
+static int compare_tokens(struct nd_search *search, const struct nd_sketched *text,
+                          struct nd_view other, struct nd_near_entry *hit, struct nd_error *err)
+{
+    int same = nd_equal_bytes(text->text, other);
+
+    hit->identical = same ? ND_IDENTICAL_BYTES : ND_IDENTICAL_TOKENS;
+    if (!same)
+        same = nd_tokens_equal(search->maker, text->text, other, err);
+    if (same <= 0)
+        hit->identical = ND_IDENTICAL_NO;
+    else if (nd_sketching_reads_shingles(search->maker->sketching))
+        hit->shared = text->n_shingles;
+    return same;
+}
+
+/* Whether the text shares enough shingles with another; `need`: so many. */
+static int compare_shingles(struct nd_search *search, const struct nd_sketched *text,
+                            struct nd_view other, uint64_t need, struct nd_near_entry *hit,
+                            struct nd_error *err)
+{
+    const uint64_t *shingle;
+    size_t n;
+
+    if (!search->has_shingles) {
+        if (!nd_shingle_set_build(&search->shingles, text->shingle, (size_t)text->n_shingles))
+            return no_memory(err);
+        search->has_shingles = true;
+    }
+    if (nd_shingles_of(search->maker, other, &shingle, &n, err) != ND_OK)
+        return ND_ENOMEM;
+    hit->shared = nd_shingle_set_shared(&search->shingles, shingle, n, need);
+    return hit->shared != ND_SHARED_TOO_FEW;
+}
+
+/* Whether an entry that does not have the text's tokens is near. */
+static int compare_near(struct nd_search *search, const struct nd_sketched *text,
+                        const struct nd_search_source *source, struct nd_near_entry *hit,
+                        struct nd_error *err)
+{
+    const struct nd_row_plan *rows = &search->maker->sketching->rows;
+    uint64_t less = hit->n_shingles < text->n_shingles ? hit->n_shingles : text->n_shingles;
+    struct nd_view other;
+    uint64_t need;
+    enum nd_status status;
+
+    if (text->row.identity_only ||
+        (rows->kind != ND_ROW_LOW_BYTES && hit->distance > rows->distance))
+        return 0;
+    if (!nd_sketching_reads_shingles(search->maker->sketching))
+        return 1;
+    need = nd_measure_need(rows->plan.params.verify, text->n_shingles, hit->n_shingles,
+                           rows->plan.threshold, false);
+    if (need > less)
+        return 0; /* its text need not be read */
+    status = source->fetch(source->context, hit->number, &other, err);
+    return status == ND_OK ? compare_shingles(search, text, other, need, hit, err) : (int)status;
+}
+
+int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *text,
+                          const struct nd_search_source *source, uint32_t set,
+                          const struct nd_met *met, struct nd_near_entry *hit, struct nd_error *err)
+{
+    struct nd_view other;
+    int is_hit = 0;
+
+    *hit = (struct nd_near_entry){.number = met->number,
+                                  .set = set,
+                                  .n_shingles = met->n_shingles,
+                                  .distance = met->distance};
+    if (met->has_tokens) {
+        is_hit = source->fetch(source->context, met->number, &other, err);
+        if (is_hit == ND_OK)
+            is_hit = compare_tokens(search, text, other, hit, err);
+    }
+    return is_hit ? is_hit : compare_near(search, text, source, hit, err);
+}
+
+static bool add_hit(struct nd_search *search, struct nd_near_entry hit)
+{
+    if (!ND_RESERVE(search->hit, &search->hit_capacity, search->n_hits + 1))
+        return false;
+    search->hit[search->n_hits++] = hit;
+    return true;
+}
+
+/* Forget the candidates of a set that are not there. */
+static int drop_missing(struct nd_search *search, const struct nd_search_source *source,
+                        struct nd_searched *set, struct nd_error *err)
+{
+    size_t n = 0;
+
+    if (!source->is_there)
+        return 1;
+    for (size_t i = 0; i < set->n_met; i++) {
+        struct nd_met met = search->met[set->first + i];
+        int is_there = source->is_there(source->context, met.number, err);
+
+        if (is_there < 0)
+            return is_there;
+        if (is_there)
+            search->met[set->first + n++] = met;
+    }
+    set->n_met = n;
+    return 1;
+}
+
+/* Documents that are compared by their bytes alone have no place in the index. */
+static enum nd_status compare_bytes(struct nd_search *search, const struct nd_sketched *text,
+                                    const struct nd_search_source *source, struct nd_searched *set,
+                                    struct nd_error *err)
+{
+    struct nd_near_entry hit = {
+        .set = set->set, .identical = ND_IDENTICAL_BYTES, .n_shingles = text->n_shingles};
+    int found = source->find(source->context, set->set, text, &hit.number, err);
+
+    if (found <= 0)
+        return (enum nd_status)found;
+    if (nd_sketching_reads_shingles(search->maker->sketching))
+        hit.shared = text->n_shingles;
+    set->n_met = set->n_compared = 1;
+    return add_hit(search, hit) ? ND_OK : no_memory(err);
+}
+
+static enum nd_status compare_in_set(struct nd_search *search, const struct nd_sketched *text,
+                                     const struct nd_search_source *source, struct nd_searched *set,
+                                     struct nd_error *err)
+{
+    size_t most = plan_of(search)->params.max_checks;
+    int status = drop_missing(search, source, set, err);
+
+    if (status < 0)
+        return (enum nd_status)status;
+    if (text->equal_by == ND_EQUAL_BY_BYTES)
+        return compare_bytes(search, text, source, set, err);
+    set->was_cut = set->n_met > most;
+    set->n_compared = set->was_cut ? most : set->n_met;
+    for (size_t i = 0; i < set->n_compared; i++) {
+        struct nd_near_entry hit;
+        int is_hit = nd_search_compare_one(search, text, source, set->set,
+                                           &search->met[set->first + i], &hit, err);
+
+        if (is_hit < 0)
+            return (enum nd_status)is_hit;
+        if (is_hit && !add_hit(search, hit))
+            return no_memory(err);
+    }
+    return ND_OK;
+}
+
+enum nd_status nd_search_compare(struct nd_search *search, const struct nd_sketched *text,
+                                 const struct nd_search_source *source, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < search->n_searched; i++)
+        status = compare_in_set(search, text, source, &search->searched[i], err);
+    return status;
+}
+
+/* ---- Full keys ---- */
+
+enum { KEYS_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
+
+static void leave_out(struct nd_index_row *row, unsigned table)
+{
+    row->left_out.word[table / 64] |= UINT64_C(1) << table % 64;
+}
+
+bool nd_row_is_listed(const struct nd_sketching *sketching, const struct nd_index_row *row)
+{
+    unsigned table = nd_table_identity(&sketching->index);
+
+    return !(row->left_out.word[table / 64] >> table % 64 & 1);
+}
+
+/* What stands under the row's keys, but for those that are gone. */
+static void count_keys(const struct nd_search *search, const struct nd_index *index,
+                       const struct nd_index_row *row, const uint32_t *gone, size_t n_gone,
+                       uint32_t *full)
+{
+    struct nd_index_filter filter = nd_engine_plan_filter(plan_of(search), row->n_shingles);
+
+    nd_index_count_keys(index, row, filter, (uint32_t)(plan_of(search)->params.max_checks + n_gone),
+                        full);
+    for (size_t i = 0; i < n_gone; i++) {
+        struct nd_table_set shared;
+
+        if (!nd_index_is_candidate(index, row, filter, gone[i]))
+            continue;
+        shared = nd_index_keys_shared(index, row, gone[i]);
+        for (unsigned w = 0; w < ND_TABLE_SET_WORDS; w++)
+            for (; shared.word[w]; shared.word[w] &= shared.word[w] - 1)
+                full[64 * w + (unsigned)__builtin_ctzll(shared.word[w])]--;
+    }
+}
+
+bool nd_search_note_crowded(const struct nd_search *search, const struct nd_index *index,
+                            const struct nd_sketched *text, const struct nd_searched *same_set,
+                            const uint32_t *gone, size_t n_gone, struct nd_index_row *row)
+{
+    const struct nd_sketching *sketching = search->maker->sketching;
+    uint32_t full[KEYS_MAX] = {0};
+    unsigned identity = nd_table_identity(&sketching->index);
+    size_t most = plan_of(search)->params.max_checks, n_same = 0;
+
+    for (size_t i = 0; i < same_set->n_met; i++)
+        n_same += search->met[same_set->first + i].has_tokens;
+    if (text->equal_by != ND_EQUAL_BY_TOKENS || n_same >= most) {
+        leave_out(row, identity);
+        return false;
+    }
+    if (same_set->n_met < most || row->identity_only)
+        return true;
+    count_keys(search, index, row, gone, n_gone, full);
+    for (unsigned t = 0; t < identity; t++)
+        if (full[t] >= most)
+            leave_out(row, t);
+    return true;
+}

@@ -1,0 +1,100 @@
+/* search.h - the entries of label sets that are within the threshold of a text
+ *
+ *     nd_search_collect(search, index, &text, sets, n_sets, below, &err);   // the index is locked
+ *     nd_search_compare(search, &text, &source, &err);                      // it is not
+ *     … search->hit, search->n_hits; search->searched …
+ *
+ * Each label set is a group of the index, and is searched on its own: what is found there, and what
+ * is done for it, depends on the entries of that set alone.
+ */
+#ifndef ND_STORE_SEARCH_SEARCH_H
+#define ND_STORE_SEARCH_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "index/live.h"
+#include "store/search/sketching.h"
+
+/* What a search needs of the store.  Functions that return int: 1, 0, or < 0 with *err. */
+struct nd_search_source {
+    void *context;
+    /* Whether the entry is there for whoever searches; NULL: all below the bound are. */
+    int (*is_there)(void *context, uint32_t number, struct nd_error *err);
+    /* The entry of a label set with the very bytes of the text. */
+    int (*find)(void *context, uint32_t set, const struct nd_sketched *text, uint32_t *number,
+                struct nd_error *err);
+    /* The text of an entry, until the next call. */
+    enum nd_status (*fetch)(void *context, uint32_t number, struct nd_view *text,
+                            struct nd_error *err);
+};
+
+/* An entry that equals the text or is within the threshold of it. */
+struct nd_near_entry {
+    uint32_t number, set;
+    enum nd_identical identical;
+    uint64_t n_shingles; /* of the entry */
+    uint64_t shared;     /* shingles; 0 where the recipe does not compare them */
+    unsigned distance;
+};
+
+/* What was done in one label set. */
+struct nd_searched {
+    uint32_t set;
+    size_t first, n_met; /* candidates, of search->met */
+    size_t n_compared;
+    bool was_cut; /* there were more than max_checks */
+};
+
+/* A candidate. */
+struct nd_met {
+    uint32_t number, n_shingles;
+    uint16_t distance;
+    bool has_tokens; /* perhaps those of the text: its identity is the same */
+};
+
+/* The working memory of one thread. */
+struct nd_search {
+    struct nd_sketch_maker *maker;
+    uint64_t *key; /* of a row */
+    struct nd_candidates found, same;
+    struct nd_shingle_set shingles;
+    bool has_shingles; /* of the text at hand */
+    struct nd_met *met;
+    size_t n_met, met_capacity;
+    struct nd_searched *searched;
+    size_t n_searched, searched_capacity;
+    struct nd_near_entry *hit;
+    size_t n_hits, hit_capacity;
+};
+/* The maker outlives it.  False: out of memory, nd_search_release frees what was made. */
+bool nd_search_init(struct nd_search *search, struct nd_sketch_maker *maker);
+void nd_search_release(struct nd_search *search);
+
+/* The candidates of a text among the numbers below a bound, in these label sets.  ND_ENOMEM. */
+enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index *index,
+                                 const struct nd_sketched *text, const uint32_t *sets,
+                                 size_t n_sets, uint32_t below, struct nd_error *err);
+/* Compare them exactly, at most max_checks in each set.  ND_ENOMEM, and what the source returns. */
+enum nd_status nd_search_compare(struct nd_search *search, const struct nd_sketched *text,
+                                 const struct nd_search_source *source, struct nd_error *err);
+
+/* Compare a text with one entry.  1: it is a hit; 0: it is not. */
+int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *text,
+                          const struct nd_search_source *source, uint32_t set,
+                          const struct nd_met *met, struct nd_near_entry *hit,
+                          struct nd_error *err);
+
+/*
+ * Say in row->left_out from which tables a new entry of the text is to be left out, as max_checks of
+ * its candidates stand there under its key already.  `same_set` is what was done in the set of the
+ * entry, which is row->group; gone[n_gone] are numbers that the index has and the store no longer.
+ * True: the entry is to be listed; false: it is to be found in no table.
+ */
+bool nd_search_note_crowded(const struct nd_search *search, const struct nd_index *index,
+                            const struct nd_sketched *text, const struct nd_searched *same_set,
+                            const uint32_t *gone, size_t n_gone, struct nd_index_row *row);
+/* Whether an entry with this row is listed. */
+bool nd_row_is_listed(const struct nd_sketching *sketching, const struct nd_index_row *row);
+
+#endif

@@ -1,0 +1,220 @@
+/* sketching.c - which recipes are served, and what a text is looked up and compared by
+ *
+ * A served recipe says by one number how near two documents are: their resemblance, or the distance
+ * of one simhash of 64 bits.  So a document is a row of the index of sketches, whichever signature
+ * the simhash comes from, and a pair needs a few bytes.  What a document is must follow from its
+ * text alone: fields, links and markup are not stored, and a df table that changed would change what
+ * was decided before.
+ */
+#include "store/search/sketching.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "recipe/recipe.h"
+#include "store/store.h"
+
+/* ---- Which recipes are served ---- */
+
+static enum nd_status refuse(struct nd_error *err, const char *section, const char *key,
+                             const char *why)
+{
+    return nd_fail(err, ND_EUNSUPPORTED, "%s%s%s: %s", section, *section ? "." : "", key, why);
+}
+
+static enum nd_status check_text_alone(const struct nd_recipe_signature *x, struct nd_error *err)
+{
+    const struct nd_feature_params *p = &x->feature;
+    const char *key = NULL;
+
+    if (p->fields[0])
+        key = "fields";
+    else if (p->force[0])
+        key = "force";
+    else if (p->reserved_field[0])
+        key = "reserved_field";
+    else if (p->links)
+        key = "links";
+    else if (nd_feature_reads_elements(p) || nd_feature_ignores_text(p))
+        key = "unit";
+    else if (nd_feature_reads_markup(p, &x->weight))
+        key = "markup";
+    if (key)
+        return refuse(err, x->name, key,
+                      "a store keeps the text of a document, and neither fields, links nor markup");
+    if (nd_signature_needs_df(x) || nd_signature_needs_template(x))
+        return refuse(err, x->name, nd_signature_needs_df(x) ? "df" : "template_df",
+                      "a store has no df table: if it changed, so would what was decided before");
+    return ND_OK;
+}
+
+static enum nd_status check_fingerprint(const struct nd_row_plan *rows, struct nd_error *err)
+{
+    const struct nd_recipe_signature *x = &rows->plan.matching->method.signature[rows->signature];
+
+    if (rows->plan.params.verify != ND_VERIFY_NONE)
+        return refuse(err, "", "verify", "with candidates = match a store serves verify = none");
+    if (x->signature.kind != ND_SIGNATURE_SIMHASH)
+        return refuse(err, x->name, "kind", "a store serves the distance of a simhash");
+    if (rows->words != 1 || x->signature.bits != 64)
+        return refuse(err, x->name, "bits", "a store serves simhashes of 64 bits");
+    if (rows->distance > ND_SIMHASH_BITS_MAX)
+        return refuse(err, "", "match", "a store serves distances of at most 15 bits");
+    for (unsigned i = 0; i < rows->plan.matching->method.n_signatures; i++) {
+        enum nd_status status = check_text_alone(&rows->plan.matching->method.signature[i], err);
+
+        if (status != ND_OK)
+            return status;
+    }
+    return ND_OK;
+}
+
+static enum nd_status check_decision(const struct nd_recipe *recipe, struct nd_error *err)
+{
+    const struct nd_dedup_params *p = &recipe->dedup;
+
+    if (p->cluster != ND_CLUSTER_STAR)
+        return refuse(err, "", "cluster", "a store serves clusters around a leader: star");
+    if (strcmp(recipe->keep, "first") != 0)
+        return refuse(err, "", "keep", "the leader in a store is the document that came first");
+    if (p->candidates == ND_CANDIDATES_IDENTITY)
+        return refuse(err, "", "candidates", "a store serves minhash, simhash and match");
+    if (p->candidates == ND_CANDIDATES_MINHASH && p->verify != ND_VERIFY_JACCARD)
+        return refuse(err, "", "verify", "with candidates = minhash a store serves jaccard");
+    return ND_OK;
+}
+
+static enum nd_status plan_recipe(struct nd_row_plan *rows, const struct nd_recipe *recipe,
+                                  struct nd_error *err)
+{
+    const char *key = NULL;
+    enum nd_status status = nd_row_plan_init(rows, recipe, &key, err);
+
+    if (status == ND_EUNSUPPORTED && key)
+        return refuse(
+            err, "", key,
+            "a store serves recipes that decide by resemblance (candidates = minhash, "
+            "verify = jaccard) or by the distance of one simhash of 64 bits (candidates = "
+            "simhash, or match = distance(NAME) <= BITS)");
+    if (status == ND_OK)
+        status = check_decision(recipe, err);
+    if (status == ND_OK && rows->kind == ND_ROW_FINGERPRINT)
+        status = check_fingerprint(rows, err);
+    return status;
+}
+
+enum nd_status nd_store_recipe_check(const struct nd_recipe *recipe, struct nd_error *err)
+{
+    struct nd_row_plan rows;
+    enum nd_status status = plan_recipe(&rows, recipe, err);
+
+    nd_row_plan_release(&rows);
+    return status;
+}
+
+/* ---- A recipe at work ---- */
+
+enum nd_status nd_sketching_init(struct nd_sketching *sketching, const struct nd_recipe *recipe,
+                                 struct nd_error *err)
+{
+    enum nd_status status = plan_recipe(&sketching->rows, recipe, err);
+    char *text = NULL;
+    size_t len;
+
+    if (status == ND_OK)
+        status = nd_recipe_canonical(recipe, &text, &len, &sketching->fingerprint, err);
+    free(text);
+    sketching->index = sketching->rows.plan.index;
+    if (sketching->rows.kind == ND_ROW_FINGERPRINT)
+        sketching->index.simhash_bits = sketching->rows.distance;
+    if (status != ND_OK)
+        nd_sketching_release(sketching);
+    return status;
+}
+
+void nd_sketching_release(struct nd_sketching *sketching)
+{
+    nd_row_plan_release(&sketching->rows);
+}
+
+bool nd_sketch_maker_init(struct nd_sketch_maker *maker, const struct nd_sketching *sketching,
+                          struct nd_error *err)
+{
+    maker->sketching = sketching;
+    return nd_row_maker_init(&maker->maker, &sketching->rows, err);
+}
+
+void nd_sketch_maker_release(struct nd_sketch_maker *maker)
+{
+    nd_row_maker_release(&maker->maker);
+}
+
+/* ---- Texts ---- */
+
+/* The fingerprint takes the place of the simhash; a document without one is found by its identity. */
+static void take_fingerprint(const struct nd_row_plan *rows, const struct nd_item *item,
+                             struct nd_sketched *out)
+{
+    const struct nd_document_signatures *x = item->read.signatures;
+    bool is_made = x && !x->signature[rows->signature].is_rejected;
+
+    out->row.simhash = is_made ? x->signature[rows->signature].word[0] & rows->mask[0] : 0;
+    out->row.identity_only |= !is_made;
+}
+
+enum nd_status nd_sketch_text(struct nd_sketch_maker *maker, struct nd_view text,
+                              struct nd_sketched *out, struct nd_error *err)
+{
+    const struct nd_row_plan *rows = &maker->sketching->rows;
+    const struct nd_dedup_item document = {.text = text};
+    struct nd_item item;
+    enum nd_status status = nd_row_maker_run(&maker->maker, &document, true, &item, err);
+
+    if (status != ND_OK)
+        return status;
+    *out = (struct nd_sketched){.text = text,
+                                .hash = nd_text_hash(text),
+                                .row = item.read.row,
+                                .n_tokens = item.read.n_tokens,
+                                .n_shingles = item.read.n_shingles,
+                                .is_short = item.read.is_short,
+                                .is_empty = item.read.n_tokens == 0,
+                                .equal_by = nd_item_equal_by(&rows->plan, &item)};
+    out->row.key = NULL;
+    out->row.identity_only |= !nd_row_is_compared(rows, &item);
+    if (rows->kind == ND_ROW_FINGERPRINT)
+        take_fingerprint(rows, &item, out);
+    if (nd_sketching_reads_shingles(maker->sketching))
+        out->shingle = nd_sketcher_shingles(maker->maker.crew.worker->sketcher)->distinct;
+    return ND_OK;
+}
+
+void nd_sketch_minima(const struct nd_sketch_maker *maker, uint32_t minhash[ND_MINHASH_COUNT])
+{
+    const struct nd_shingle_set *set = nd_sketcher_shingles(maker->maker.crew.worker->sketcher);
+    struct nd_sketch sketch = {.shingle = set->distinct, .n_shingles = set->count};
+
+    nd_sketch_finish(&sketch, ND_SKETCH_MINHASH);
+    memcpy(minhash, sketch.minhash, sizeof sketch.minhash);
+}
+
+enum nd_status nd_shingles_of(struct nd_sketch_maker *maker, struct nd_view text,
+                              const uint64_t **shingle, size_t *n, struct nd_error *err)
+{
+    struct nd_worker *w = maker->maker.crew.worker;
+    struct nd_sketch sketch;
+
+    if (nd_sketcher_read_valid(w->kept_sketcher, text.data, text.len, &sketch))
+        return nd_fail(err, ND_ENOMEM, "out of memory while comparing texts");
+    *shingle = sketch.shingle;
+    *n = (size_t)sketch.n_shingles;
+    return ND_OK;
+}
+
+int nd_tokens_equal(struct nd_sketch_maker *maker, struct nd_view a, struct nd_view b,
+                    struct nd_error *err)
+{
+    int same = nd_worker_equal(maker->maker.crew.worker, ND_EQUAL_BY_TOKENS, a, b);
+
+    return same < 0 ? (int)nd_fail(err, ND_ENOMEM, "out of memory while comparing texts") : same;
+}

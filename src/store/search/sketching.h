@@ -1,0 +1,65 @@
+/* sketching.h - which recipes are served, and what a text is looked up and compared by */
+#ifndef ND_STORE_SEARCH_SKETCHING_H
+#define ND_STORE_SEARCH_SKETCHING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "candidates/row_maker.h"
+#include "store/catalog/catalog.h"
+
+/* A recipe at work.  Never changed once it is made: all threads read it. */
+struct nd_sketching {
+    struct nd_row_plan rows;
+    struct nd_index_params index; /* of the store's index */
+    uint64_t fingerprint;         /* of the recipe's sketches */
+};
+/* ND_EUNSUPPORTED: the recipe is not served, and the message names the key; ND_EINVAL, ND_ENOMEM. */
+enum nd_status nd_sketching_init(struct nd_sketching *sketching, const struct nd_recipe *recipe,
+                                 struct nd_error *err);
+void nd_sketching_release(struct nd_sketching *sketching);
+
+/* Whether pairs are decided by the shingles that two texts share, not by distance alone. */
+static inline bool nd_sketching_reads_shingles(const struct nd_sketching *sketching)
+{
+    return sketching->rows.plan.params.verify == ND_VERIFY_JACCARD;
+}
+
+/* What is known of a text. */
+struct nd_sketched {
+    struct nd_view text;
+    struct nd_text_hash hash;
+    struct nd_index_row row; /* without group and keys; its simhash is what decides by distance */
+    uint64_t n_tokens, n_shingles;
+    const uint64_t *shingle; /* distinct; NULL where the recipe does not compare them */
+    bool is_short, is_empty;
+    enum nd_equal_by equal_by;
+};
+
+/* The working memory of one thread. */
+struct nd_sketch_maker {
+    const struct nd_sketching *sketching;
+    struct nd_row_maker maker;
+};
+/* False: nd_sketch_maker_release frees what was made. */
+bool nd_sketch_maker_init(struct nd_sketch_maker *maker, const struct nd_sketching *sketching,
+                          struct nd_error *err);
+void nd_sketch_maker_release(struct nd_sketch_maker *maker);
+
+/* Sketch a text.  What *out points to is valid until the maker's next text.  ND_EINVAL: the text is
+ * not valid UTF-8; ND_ENOMEM; ND_EUNSUPPORTED: it is too long. */
+enum nd_status nd_sketch_text(struct nd_sketch_maker *maker, struct nd_view text,
+                              struct nd_sketched *out, struct nd_error *err);
+
+/* The minima of the text that was sketched last. */
+void nd_sketch_minima(const struct nd_sketch_maker *maker, uint32_t minhash[ND_MINHASH_COUNT]);
+
+/* The distinct shingles of another text, until the next; what was sketched stays.  ND_ENOMEM. */
+enum nd_status nd_shingles_of(struct nd_sketch_maker *maker, struct nd_view text,
+                              const uint64_t **shingle, size_t *n, struct nd_error *err);
+
+/* 1: the tokens of two texts are equal; 0: they are not; ND_ENOMEM. */
+int nd_tokens_equal(struct nd_sketch_maker *maker, struct nd_view a, struct nd_view b,
+                    struct nd_error *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* write.h - a document on its way into the store */
+#ifndef ND_STORE_WRITE_WRITE_H
+#define ND_STORE_WRITE_WRITE_H
+
+#include "store/read/callers.h"
+#include "store/search/sketching.h"
+#include "store/store.h"
+
+struct nd_write {
+    struct nd_caller *caller; /* held */
+    char *memory;             /* of the id, the label set and the text */
+    struct nd_view id, set;   /* set: canonical bytes (label_sets.h) */
+    struct nd_view *labels;   /* of the set */
+    size_t n_labels;
+    bool is_deletion, any_labels;
+    struct nd_sketched sketched;
+    uint64_t *shingle;       /* of sketched */
+    struct nd_buffer record; /* the compressed text */
+    /* NULL: the document is posted now.  Else what it is to have, with at least one version; it stays
+     * until the write is done. */
+    const struct nd_import *import;
+
+    struct nd_written result;
+    struct nd_error error;
+    char *leader; /* the id of result.verdict.of */
+};
+
+/* The result of a write that failed, with a message. */
+void nd_write_fail(struct nd_write *write, enum nd_store_result result, const struct nd_error *why);
+/* What it counts in the queue. */
+size_t nd_write_bytes(const struct nd_write *write);
+
+#endif
