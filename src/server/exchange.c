@@ -320,7 +320,7 @@ static bool receive(struct nd_exchange *x, const char *data, size_t *len)
 
 /* ---- The answer ---- */
 
-/* What was asked for is there; from any thread, which then leaves the exchange alone. */
+/* Tell that what was asked for is there; from any thread, which then leaves the exchange alone. */
 static void make_ready(void *context)
 {
     struct nd_exchange *x = context;

@@ -8,7 +8,7 @@
 #include "base/view.h"
 #include "server/head.h"
 
-/* What libmicrohttpd gets in place of a malformed head, and in place of the rest of a body. */
+/* libmicrohttpd gets these in place of a malformed head, and of the rest of a body. */
 static const char any_request[] = "GET / HTTP/1.0\r\n\r\n", last_chunk[] = "\r\n0\r\n\r\n";
 
 void nd_framing_init(struct nd_framing *f, size_t head_bytes)
@@ -62,7 +62,7 @@ static int done(bool has_memory)
 
 /* ---- Lines ---- */
 
-/* What has not passed. */
+/* The bytes that have not passed. */
 static struct nd_view waiting(const struct nd_framing *f)
 {
     return (struct nd_view){f->bytes.data + f->ready, f->bytes.len - f->ready};

@@ -101,7 +101,7 @@ static struct nd_view hash_id(struct nd_view text, char out[33])
     return (struct nd_view){out, 32};
 }
 
-/* What would be stored, and what would be decided; everything that a write checks is checked. */
+/* Answer with what would be stored and decided; check everything that a write checks. */
 static enum nd_refusal put_dry(struct nd_exchange *x, struct nd_workspace *w,
                                const struct nd_posted *posted, struct nd_json *out,
                                struct nd_error *err)

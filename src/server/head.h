@@ -29,7 +29,7 @@ struct nd_head {
  */
 enum nd_refusal nd_head_parse(const char *text, size_t len, struct nd_head *out, unsigned *n_fields,
                               struct nd_error *err);
-/* The same of the fields behind a body's last chunk, from its line to the empty line. */
+/* Check the fields behind a body's last chunk, as above, from its line to the empty line. */
 enum nd_refusal nd_trailers_check(const char *text, size_t len, unsigned *n_fields,
                                   struct nd_error *err);
 /* Whether there are no control characters but tabs. */

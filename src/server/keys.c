@@ -350,7 +350,7 @@ enum nd_status nd_server_key_new(const char *name, const struct nd_view *labels,
     ok = ok && hash_text((struct nd_view){text.data, text.len}, hash) &&
          nd_buffer_append(&text, "", 1) &&
          write_line(&row, hash, name, labels, n_labels, is_administrator);
-    /* What was written must read back, so that no label breaks the line. */
+    /* The row must read back, so that no label breaks the line. */
     if (ok && nd_key_parse((struct nd_view){row.data, row.len - 1}, &parsed, err) == 1 &&
         parsed.labels.n == (is_administrator ? 0 : n_labels)) {
         free(parsed.line);

@@ -23,7 +23,7 @@ struct nd_metrics {
 void nd_metrics_count(struct nd_metrics *m, enum nd_route route, unsigned status,
                       uint64_t microseconds);
 
-/* Of the server, at this moment. */
+/* Figures of the server at this moment. */
 struct nd_server_gauges {
     size_t connections, active, waiting_jobs, buffered_bytes;
 };

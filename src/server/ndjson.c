@@ -54,7 +54,7 @@ struct nd_ndjson {
     struct nd_exchange *x;
     struct nd_job job;
 
-    /* Of the thread that receives. */
+    /* used by the thread that receives */
     struct nd_buffer filling;
     size_t lines_end; /* of it, behind the last whole line */
     bool is_skipping; /* the rest of a line that is too long */
@@ -66,7 +66,7 @@ struct nd_ndjson {
     bool has_ended, is_running, is_suspended;
     atomic_bool is_abandoned;
 
-    /* Of the job. */
+    /* used by the job */
     struct group group[GROUPS]; /* a ring: those in flight begin at first_group */
     unsigned first_group, n_groups;
     uint64_t line, end;

@@ -23,7 +23,7 @@ void nd_ndjson_free(struct nd_ndjson *s);
  */
 enum nd_refusal nd_ndjson_take(struct nd_ndjson *s, const char *data, size_t len, bool *is_held,
                                struct nd_error *err);
-/* What was not begun need not be done: the request is refused. */
+/* Give up the groups that were not begun: the request is refused. */
 void nd_ndjson_abandon(struct nd_ndjson *s);
 /* The body has ended.  True: all is answered; false: the connection is suspended until it is. */
 bool nd_ndjson_end(struct nd_ndjson *s);

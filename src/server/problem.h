@@ -41,7 +41,7 @@ unsigned nd_refusal_status(enum nd_refusal refusal);
 void nd_refusal_json(struct nd_json *out, enum nd_refusal refusal, const char *detail);
 /* The refusal, or ND_REFUSAL_NONE, that a result of the store means. */
 enum nd_refusal nd_refusal_of_store(enum nd_store_result result);
-/* The same of a status of the library: what is wrong with its argument is wrong with the request. */
+/* The refusal for a status of the library: a wrong argument is a wrong request. */
 enum nd_refusal nd_refusal_of_status(enum nd_status status);
 
 /* Fill *err with the detail, unless it is NULL, and return the refusal. */

@@ -26,7 +26,7 @@
 
 struct nd_server;
 
-/* What the server says about itself, for the log of whoever runs it. */
+/* Events that the server tells, for the log of whoever runs it. */
 enum nd_server_event {
     ND_SERVER_REQUEST, /* a request was answered (if log_requests is set) */
     ND_SERVER_NOTE     /* something that an operator should know */
@@ -82,7 +82,7 @@ struct nd_server_options nd_server_options_default(void);
 struct nd_server *nd_server_start(struct nd_store *store, const struct nd_server_options *options,
                                   struct nd_error *err);
 
-/* Where it listens, with the port that it got: "127.0.0.1:8080". */
+/* The address that it listens on, with the port that it got: "127.0.0.1:8080". */
 const char *nd_server_address(const struct nd_server *server);
 unsigned nd_server_port(const struct nd_server *server);
 

@@ -71,11 +71,11 @@ struct nd_target {
 enum nd_refusal nd_target_parse(char *text, size_t len, struct nd_target *out,
                                 struct nd_error *err);
 
-/* What the route is called in figures and in the log: "/v1/documents/{id}". */
+/* The name of a route in figures and in the log: "/v1/documents/{id}". */
 const char *nd_route_name(enum nd_route route);
 /* The set of enum nd_verb that it has. */
 unsigned nd_route_methods(enum nd_route route);
-/* The same for people: "GET, HEAD, OPTIONS". */
+/* The methods of a route, for people: "GET, HEAD, OPTIONS". */
 const char *nd_route_allow(enum nd_route route);
 /* Whether it is answered to callers without a key. */
 bool nd_route_is_open(enum nd_route route);

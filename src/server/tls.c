@@ -38,7 +38,7 @@ static enum nd_status read_key(struct nd_certificate *c, const char *file, gnutl
                                gnutls_strerror(code));
 }
 
-/* What the key signs, the first certificate verifies. */
+/* Check that the first certificate verifies what the key signs. */
 static bool belong_together(const struct nd_certificate *c)
 {
     const gnutls_datum_t data = {(unsigned char *)(uintptr_t) "neardup", 7};

@@ -21,7 +21,7 @@ struct nd_web_file {
 /* NULL: there is none at this path, which has no query. */
 const struct nd_web_file *nd_web_file_find(struct nd_view path);
 
-/* What may be loaded by the page, and by whom: the field Content-Security-Policy. */
+/* The field Content-Security-Policy: what the page may load, and who may embed it. */
 extern const char nd_web_policy[];
 
 /* All of them, in the order of their names. */

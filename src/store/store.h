@@ -55,8 +55,10 @@ enum nd_store_result {
 
 /* Start from nd_store_options_default(). */
 struct nd_store_options {
-    /* Of a store that is made.  NULL: of an existing store its own, of a new one the default.
-     * ND_EINVAL: the store has another one; the message names the key. */
+    /*
+     * the recipe of a store that is made; NULL: an existing store's own, a new one's the default.
+     * ND_EINVAL: the store has another one; the message names the key.
+     */
     const struct nd_recipe *recipe;
     bool create;      /* make the store if there is none */
     bool read_only;   /* beside a server that runs: no writes, no index; export, check, stats */
@@ -105,7 +107,7 @@ struct nd_caller *nd_caller_new(struct nd_store *store, const struct nd_view *la
                                 bool is_administrator, struct nd_error *err);
 void nd_caller_free(struct nd_caller *caller);
 
-/* What a document is identified by.  Labels are in order, each once. */
+/* The identity of a document. Labels are in order, each once. */
 struct nd_document_key {
     struct nd_view id;
     const struct nd_view *labels;
@@ -120,7 +122,7 @@ enum nd_verdict_kind {
     ND_VERDICT_NEAR_DUPLICATE /* within the recipe's threshold */
 };
 
-/* What was done for the caller: in label sets that they see only. */
+/* The work done for the caller, in label sets that they see only. */
 struct nd_work {
     uint64_t label_sets; /* that were searched */
     uint64_t candidates; /* documents that the index proposed */
@@ -230,7 +232,10 @@ enum nd_store_result nd_session_cluster(struct nd_session *session, const struct
                                         const struct nd_neighbour **out, size_t *n, size_t *total,
                                         struct nd_work *work, struct nd_error *err);
 
-/* What to visit next: documents by when they are due, then by priority, then by id and labels. */
+/*
+ * A document to visit next. They come by when they are due, then by priority, then by id and
+ * labels.
+ */
 struct nd_crawl_row {
     struct nd_stored document;
     bool is_due;
@@ -281,7 +286,7 @@ enum nd_store_result nd_store_submit(struct nd_store *store, struct nd_write *co
                                      size_t n, void (*done)(void *context), void *context,
                                      struct nd_error *err);
 
-/* What became of a write, once it is done; points into it. */
+/* The outcome of a write that is done; points into it. */
 struct nd_written {
     enum nd_store_result result;
     const char *message; /* where that is not ND_STORE_OK */
@@ -339,7 +344,7 @@ enum nd_store_result nd_session_write_sketches(struct nd_session *session,
                                                bool keeps_shingles, const atomic_bool *stops,
                                                uint64_t *documents, struct nd_error *err);
 
-/* What an export has of a document: its versions, times and visits. */
+/* A document as an export has it: its versions, times and visits. */
 struct nd_import {
     struct nd_document_key key;
     struct nd_view text;

@@ -37,7 +37,7 @@ static struct nd_key key_64_32(uint64_t a, uint32_t b)
     return key;
 }
 
-/* What a look-up found, decoded: `right` says whether it could be. */
+/* Return 1, or fail if the row that was found could not be decoded (not `right`). */
 static int found_row(struct nd_txn *txn, enum nd_catalog_table table, const struct nd_key *key,
                      bool right, struct nd_error *err)
 {

@@ -13,7 +13,7 @@
 #include "store/catalog/catalog_tables.h"
 #include "store/catalog/label_sets.h"
 
-/* What the rows of a segment come to. */
+/* Sums over the rows of a segment. */
 struct checked_segment {
     uint32_t number;
     struct nd_segment_row row;
@@ -28,7 +28,7 @@ struct checked {
     struct nd_error *err;
     bool has_state;
     struct nd_catalog_state state;
-    /* What the rows come to. */
+    /* counts over all rows */
     uint64_t n_rows[ND_CATALOG_TABLES];
     uint64_t n_versions, text_bytes; /* of documents, and of entries that can be read */
     struct nd_set_counts *set;       /* of each label set */
@@ -163,7 +163,7 @@ static enum nd_status walk_table(struct checked *c, enum nd_catalog_table table,
     return end_walk(c, &w, status);
 }
 
-/* What a look-up in another table came to: a row that cannot be read is a finding there. */
+/* Results of a look-up in another table: a row that cannot be read is a finding there. */
 enum looked_up { MISSING, FOUND, UNREADABLE, FAILED };
 static enum looked_up looked_up(struct checked *c, int found, const struct nd_error *why)
 {

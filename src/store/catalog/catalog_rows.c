@@ -32,7 +32,7 @@ static uint8_t *put_hash(uint8_t *p, struct nd_text_hash hash)
     return put_64(put_64(p, hash.low), hash.high);
 }
 
-/* What is left of a row that is being read; its length was compared before. */
+/* The unread rest of a row; its length was compared before. */
 struct rest {
     const uint8_t *p;
 };

@@ -45,7 +45,10 @@ struct nd_txn {
      * tables whose numbers ascend are full. */
     struct nd_key last[ND_CATALOG_TABLES];
     bool knows_last[ND_CATALOG_TABLES];
-    /* Of a reading one: the cursor of a table is at the row of this key, which was found last. */
+    /*
+     * in a reading transaction: the cursor of a table is at the row of this key, which was found
+     * last
+     */
     bool is_found[ND_CATALOG_TABLES];
 };
 
@@ -57,7 +60,7 @@ enum nd_status nd_catalog_fail_row(struct nd_txn *txn, enum nd_catalog_table tab
                                    const struct nd_key *key, const char *reason,
                                    struct nd_error *err);
 
-/* What is said of a row that has changed since it was written. */
+/* The message about a row that has changed since it was written. */
 extern const char nd_catalog_wrong_checksum[];
 /* Take the checksum off the bytes of a row.  False: they are not those that were written. */
 bool nd_catalog_open_row(enum nd_catalog_table table, const struct nd_key *key,

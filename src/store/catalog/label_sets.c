@@ -132,8 +132,10 @@ bool nd_label_set_is_canonical(struct nd_view bytes)
 
 /* ---- Sets by number ---- */
 
-/* What readers see never moves: sets are in blocks of which each has twice the room of the one before.
- * Block b has the numbers from 64 * (2^b - 1) on. */
+/*
+ * Sets that readers see never move: they are in blocks of which each has twice the room of the one
+ * before. Block b has the numbers from 64 * (2^b - 1) on.
+ */
 enum { FIRST_BLOCK_BITS = 6, BLOCKS = 32 - FIRST_BLOCK_BITS };
 
 struct label_set {

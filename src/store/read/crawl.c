@@ -5,7 +5,7 @@
 #include "base/view.h"
 #include "store/read/session_state.h"
 
-/* Where the reading of a label set stands: its next document. */
+/* A position in the reading of a label set: its next document. */
 struct cursor {
     uint32_t set;
     bool has;

@@ -12,7 +12,7 @@ struct found {
     struct nd_view id; /* within the transaction */
 };
 
-/* What was found, and how it is sorted. */
+/* The documents found, and how they are sorted. */
 struct listing {
     struct nd_session *session;
     const struct nd_sketching *sketching;

@@ -66,7 +66,7 @@ static int is_there(void *context, uint32_t number, struct nd_error *err)
     return number == reader->absent ? 0 : nd_catalog_get_entry(reader->txn, number, &entry, err);
 }
 
-/* The same where the index has nothing that the transaction has not. */
+/* As is_there, for an index that has nothing which the transaction has not. */
 static int is_not_absent(void *context, uint32_t number, struct nd_error *err)
 {
     const struct nd_reader *reader = context;

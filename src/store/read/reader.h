@@ -30,7 +30,7 @@ int nd_reader_find(struct nd_reader *reader, uint32_t set, const struct nd_sketc
 
 /* For searches in the transaction. */
 struct nd_search_source nd_reader_source(struct nd_reader *reader);
-/* The same of an index that may have entries that the transaction no longer has. */
+/* As nd_reader_source, for an index that may have entries that the transaction no longer has. */
 struct nd_search_source nd_reader_source_checked(struct nd_reader *reader);
 
 #endif

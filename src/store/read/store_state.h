@@ -28,7 +28,9 @@ struct nd_submission {
     void *context;
 };
 
-/* What waits for the writer's thread.  Everything is read and written within the monitor. */
+/*
+ * The work that waits for the writer's thread. Everything is read and written within the monitor.
+ */
 struct nd_write_queue {
     struct nd_monitor monitor;
     struct nd_submission *first, **end;

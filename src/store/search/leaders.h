@@ -20,7 +20,7 @@ uint64_t nd_order_next(uint64_t next_order, uint32_t next_entry);
 
 #define ND_NO_ENTRY UINT32_MAX
 
-/* What is remembered of an entry within one answer. */
+/* An entry as remembered within one answer. */
 struct nd_leaders_memo {
     uint32_t entry_plus_1;
     int8_t leads; /* -1: not known */

@@ -303,7 +303,7 @@ bool nd_row_is_listed(const struct nd_sketching *sketching, const struct nd_inde
     return !(row->left_out.word[table / 64] >> table % 64 & 1);
 }
 
-/* What stands under the row's keys, but for those that are gone. */
+/* Count the entries under the row's keys, but for those that are gone. */
 static void count_keys(const struct nd_search *search, const struct nd_index *index,
                        const struct nd_index_row *row, const uint32_t *gone, size_t n_gone,
                        uint32_t *full)

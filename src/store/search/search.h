@@ -16,7 +16,7 @@
 #include "index/live.h"
 #include "store/search/sketching.h"
 
-/* What a search needs of the store.  Functions that return int: 1, 0, or < 0 with *err. */
+/* The view of the store that a search needs. Functions that return int: 1, 0, or < 0 with *err. */
 struct nd_search_source {
     void *context;
     /* Whether the entry is there for whoever searches; NULL: all below the bound are. */
@@ -38,7 +38,7 @@ struct nd_near_entry {
     unsigned distance;
 };
 
-/* What was done in one label set. */
+/* The work done in one label set. */
 struct nd_searched {
     uint32_t set;
     size_t first, n_met; /* candidates, of search->met */

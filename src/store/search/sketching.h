@@ -25,7 +25,7 @@ static inline bool nd_sketching_reads_shingles(const struct nd_sketching *sketch
     return sketching->rows.plan.params.verify == ND_VERIFY_JACCARD;
 }
 
-/* What is known of a text. */
+/* The hashes and signatures of a text. */
 struct nd_sketched {
     struct nd_view text;
     struct nd_text_hash hash;

@@ -16,7 +16,7 @@ enum nd_status nd_folder_fail(const char *folder, const char *path, int reason,
 /* Return whether a folder has no files, or does not exist. */
 bool nd_folder_is_empty(const char *folder);
 
-/* What was written to a file, or which files a folder has, is on disk when this returns.  ND_EIO. */
+/* Sync a file, or the list of files of a folder: it is on disk when this returns. ND_EIO. */
 enum nd_status nd_folder_sync(const char *path, struct nd_error *err);
 
 /* Make an empty folder beside the one of this name: *made is its name, which the caller frees.

@@ -24,7 +24,7 @@
 struct nd_segments;
 struct nd_segment_path; /* segments_files.h */
 
-/* Where the next record goes; an offset of 0: its segment is not begun yet. */
+/* The place of the next record; an offset of 0: its segment is not begun yet. */
 struct nd_segments_end {
     uint32_t segment;
     uint64_t offset;
@@ -82,7 +82,7 @@ enum nd_status nd_segments_remove(struct nd_segments *segments, uint32_t segment
 /* The numbers of all segments, ascending; the caller frees *numbers.  ND_EIO, ND_ENOMEM. */
 enum nd_status nd_segments_list(struct nd_segments *segments, uint32_t **numbers, size_t *n,
                                 struct nd_error *err);
-/* Where the file of a segment is. */
+/* The path of a segment's file. */
 const char *nd_segments_path(const struct nd_segments *segments, uint32_t segment,
                              struct nd_segment_path *path);
 /* Bytes of a segment, those not yet written included; 0: there is none. */

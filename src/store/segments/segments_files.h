@@ -8,7 +8,7 @@
 
 #include <neardup/error.h>
 
-/* What a file begins with (docs/format/store.md). */
+/* The beginning of a file (docs/format/store.md). */
 struct nd_segment_header {
     char magic[8];
     uint32_t version;
@@ -28,7 +28,7 @@ enum { ND_SEGMENT_FILES_OPEN = 64 };
 struct nd_segment_files;
 struct nd_segment_file;
 
-/* Of a folder, which exists.  NULL: ND_EIO, ND_ENOMEM. */
+/* Take the files of a folder, which exists. NULL: ND_EIO, ND_ENOMEM. */
 struct nd_segment_files *nd_segment_files_new(const char *folder, bool read_only,
                                               struct nd_error *err);
 void nd_segment_files_free(struct nd_segment_files *files); /* NULL: nothing; nobody holds one */
@@ -56,7 +56,7 @@ uint64_t nd_segment_files_bytes(struct nd_segment_files *files, uint32_t number)
 /* Sync the folder: which files there are.  ND_EIO */
 enum nd_status nd_segment_files_sync(struct nd_segment_files *files, struct nd_error *err);
 
-/* Where it is: FOLDER/00000001.seg. */
+/* The path of a segment: FOLDER/00000001.seg. */
 struct nd_segment_path {
     char name[4096];
 };

@@ -11,7 +11,7 @@
 
 struct nd_segment_files;
 
-/* Where a text is. */
+/* The place of a text. */
 struct nd_text_place {
     uint32_t segment; /* its number: 1, 2, … */
     uint32_t stored;  /* bytes in the segment, header included */
@@ -29,7 +29,7 @@ void nd_compressor_free(struct nd_compressor *compressor);
 enum nd_status nd_text_compress(struct nd_compressor *compressor, struct nd_view text,
                                 struct nd_buffer *record, struct nd_error *err);
 
-/* What a record begins with (docs/format/store.md). */
+/* The beginning of a record (docs/format/store.md). */
 struct nd_record_header {
     uint64_t checksum; /* XXH3 of all that follows it, up to the end of the record */
     uint32_t magic;

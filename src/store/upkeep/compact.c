@@ -38,7 +38,7 @@ struct nd_compactor {
     bool has_thread;
 };
 
-/* What is done to one segment. */
+/* The work on one segment. */
 struct run {
     struct nd_store *store;
     struct nd_compactor *compactor;
@@ -78,7 +78,7 @@ static enum nd_status count_live(struct nd_txn *txn, uint32_t segment, int64_t b
 
 /* ---- Steps of the writer ---- */
 
-/* Where a commit failed, nothing is written until the store is opened again. */
+/* Refuse after a commit that failed: nothing is written until the store is opened again. */
 static enum nd_status check_unbroken(struct nd_store *store, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
@@ -414,7 +414,10 @@ enum nd_status nd_store_compact(struct nd_store *store, bool all, uint64_t *byte
 
 /* ---- By the clock ---- */
 
-/* What fails now is tried again at the next look: a writer says why it fails, to those who write. */
+/*
+ * Look for work from time to time. A failure is tried again at the next look: a writer says why it
+ * fails, to those who write.
+ */
 static void look_now_and_then(void *context)
 {
     struct nd_compactor *c = context;

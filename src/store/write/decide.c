@@ -299,7 +299,7 @@ static enum nd_status end_verdict(struct nd_writer *w, struct nd_write *write, i
     return set_leader(w, write, hit, err);
 }
 
-/* Of a text that was searched. */
+/* Judge a text that was searched. */
 static enum nd_status judge_new(struct nd_writer *w, struct nd_write *write, struct nd_error *err)
 {
     struct nd_near_entry hit;
@@ -314,7 +314,7 @@ static enum nd_status judge_new(struct nd_writer *w, struct nd_write *write, str
     return end_verdict(w, write, found, &hit, err);
 }
 
-/* Of a document with the text of an entry. */
+/* Judge a document with the text of an entry. */
 static enum nd_status judge_holder(struct nd_writer *w, struct nd_write *write, uint32_t number,
                                    uint32_t set, bool is_first, struct nd_error *err)
 {
@@ -388,7 +388,7 @@ static enum nd_status put_document(struct nd_writer *w, const struct nd_write *w
     return status;
 }
 
-/* The same text again. */
+/* Note a visit that found the same text again. */
 static enum nd_status revisit(struct nd_writer *w, struct nd_write *write,
                               const struct nd_document_row *before, struct nd_error *err)
 {

@@ -78,7 +78,7 @@ static enum nd_store_result make_writes(struct nd_session *session, const struct
     return ND_STORE_OK;
 }
 
-/* What became of all: the first that was not stored. */
+/* Return the result of the first document that was not stored, or ND_STORE_OK. */
 static enum nd_store_result result_of(const struct imported *all, const struct nd_import *documents,
                                       struct nd_error *err)
 {

@@ -6,7 +6,7 @@
 
 #define ND_SNAPSHOT_FILE "index.snapshot"
 
-/* What a snapshot has, in its note.  It has every entry below `next_entry` as of this commit. */
+/* The note of a snapshot, which has every entry below `next_entry` as of this commit. */
 struct nd_snapshot_note {
     uint64_t commit;
     uint64_t recipe; /* the fingerprint of its sketches */

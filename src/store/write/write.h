@@ -27,7 +27,7 @@ struct nd_write {
 
 /* The result of a write that failed, with a message. */
 void nd_write_fail(struct nd_write *write, enum nd_store_result result, const struct nd_error *why);
-/* What it counts in the queue. */
+/* The bytes that a write counts in the queue. */
 size_t nd_write_bytes(const struct nd_write *write);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum {
     BATCH_DOCUMENTS = 1000,
-    /* Where durability waits, a transaction is committed at this size even before its time. */
+    /* With waiting durability, a transaction is committed at this size even before its time. */
     BYTES_OPEN_MAX = 64 << 20
 };
 
@@ -79,7 +79,7 @@ static void give_up(struct nd_writer *w)
     w->is_open = false;
 }
 
-/* What the newest snapshot has seen need not be known any more. */
+/* Forget the removals that the newest snapshot has seen. */
 static enum nd_status trim(struct nd_writer *w, struct nd_error *err)
 {
     uint64_t saved = nd_snapshots_saved(w->store->snapshots);
@@ -108,7 +108,7 @@ static enum nd_status put_state(struct nd_writer *w, struct nd_error *err)
     return status == ND_OK ? nd_catalog_put_state(w->reader.txn, &w->state, err) : status;
 }
 
-/* What was deleted leaves the index, and readers of the new commit find the index at it. */
+/* Take deleted entries out of the index; readers of the new commit find the index at it. */
 static void apply_removals(struct nd_writer *w)
 {
     nd_rwlock_write(w->store->index_lock);
