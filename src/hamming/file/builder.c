@@ -121,7 +121,7 @@ enum nd_status nd_hamming_builder_add(struct nd_hamming_builder *b, const uint64
     return nd_spool_append(b->spilled.rows, entry, nd_hamming_spilled_bytes(words), NULL, err);
 }
 
-/* What nd_hamming_text_bytes says of them. */
+/* The bytes of texts, as nd_hamming_text_bytes counts them. */
 static uint64_t plan_bytes(const struct nd_hamming_builder *b)
 {
     uint64_t bytes = b->plan_bytes + 8 * ((b->spilled.n + 15) / 16 + 1);
@@ -205,7 +205,7 @@ static enum nd_status build_in_memory(const struct nd_hamming_builder *b, const 
     return status;
 }
 
-/* Where the next piece begins. */
+/* The beginning of the next piece. */
 struct spilling {
     const struct nd_hamming_spilled *spilled;
     uint64_t done;

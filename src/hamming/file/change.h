@@ -71,7 +71,10 @@ enum nd_status nd_hamming_change_add_new(struct nd_hamming_change *c, uint64_t c
 enum nd_status nd_hamming_change_add_parts(struct nd_hamming_change *c, uint64_t n, uint64_t first,
                                            unsigned part, struct nd_error *err);
 
-/* What gives the entries of the new pieces, in order; `context` lives until they are written. */
+/*
+ * Set the function that gives the entries of the new pieces, in order; `context` lives until they
+ * are written.
+ */
 void nd_hamming_change_collect(struct nd_hamming_change *c, nd_hamming_collect *collect,
                                void *context);
 
@@ -115,7 +118,10 @@ enum nd_status nd_hamming_collect_entry(struct nd_hamming_collection *c,
 enum nd_status nd_hamming_collect_entries(struct nd_hamming_collection *c,
                                           const struct nd_hamming_entries *entries, size_t first,
                                           size_t n, uint64_t before, struct nd_error *err);
-/* What was collected: all ids numbers, or all texts.  As long as the collection is.  ND_ENOMEM. */
+/*
+ * Give all that was collected: all ids numbers, or all texts. As long as the collection is.
+ * ND_ENOMEM.
+ */
 enum nd_status nd_hamming_collect_finish(struct nd_hamming_collection *c,
                                          struct nd_hamming_entries *entries, struct nd_error *err);
 

@@ -142,7 +142,7 @@ void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *val
         sample[next] = shape->n;
 }
 
-/* Where the ones of high part h begin, and how many come before them. */
+/* The place at which the ones of high part h begin, and how many come before them. */
 static uint64_t place_of_high(const struct nd_hamming_ef *ef, uint64_t h, uint64_t *rank)
 {
     const struct nd_elias_fano_bits zeros = {ef->high, ef->high_words, ~UINT64_C(0)};
@@ -234,7 +234,10 @@ void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t
         join_back(ef, first, count, out);
 }
 
-/* Where the ones of high part h begin, if those of a lower one, `from`, begin at `place`. */
+/*
+ * The place at which the ones of high part h begin, if those of a lower one, `from`, begin at
+ * `place`.
+ */
 static uint64_t place_from(const struct nd_hamming_ef *ef, uint64_t place, uint64_t from,
                            uint64_t h)
 {
@@ -280,7 +283,7 @@ struct nd_hamming_ef_list nd_hamming_ef_find_high(const struct nd_hamming_ef *ef
     return list;
 }
 
-/* Where only one value of the high part has the front of x, that is x: the back is not read. */
+/* The back is not read if only one value of the high part has the front of x: it is x. */
 uint64_t nd_hamming_ef_find(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
                             uint64_t x)
 {

@@ -88,8 +88,10 @@ struct nd_hamming_ef_list {
 struct nd_hamming_ef_list nd_hamming_ef_list(const struct nd_hamming_ef *ef, uint64_t low,
                                              uint64_t high);
 
-/* The same where low is a multiple of 2^free_bits and high the number before the next one.  If that is
- * no less than the values between two samples, the samples say it. */
+/*
+ * As nd_hamming_ef_list, for a low that is a multiple of 2^free_bits and the number before the next
+ * one. If these are no fewer than the values between two samples, the samples say it.
+ */
 static inline struct nd_hamming_ef_list nd_hamming_ef_key_list(const struct nd_hamming_ef *ef,
                                                                uint64_t low, unsigned free_bits)
 {

@@ -71,7 +71,7 @@ enum nd_status nd_hamming_fast_open(struct nd_hamming_segment *segment,
     return ND_OK;
 }
 
-/* What a search found: entries from number `at` on, of query number `query`. */
+/* A result of a search: entries from number `at` on, of query number `query`. */
 struct found {
     uint32_t query, distance;
     struct nd_hamming_id own;
@@ -145,7 +145,9 @@ void nd_hamming_fast_search(const struct nd_hamming_segment *segment,
     sink->expand = NULL;
 }
 
-/* What table 0 says of a fingerprint whose entries begin at *start; *start goes on to the next. */
+/*
+ * The row of table 0 for a fingerprint whose entries begin at *start; *start goes on to the next.
+ */
 static uint64_t own_of(const struct nd_hamming_segment *s, uint64_t *start)
 {
     uint64_t first = *start, end = nd_hamming_groups_end(&s->groups, first);

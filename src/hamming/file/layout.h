@@ -33,7 +33,7 @@ enum {
     ND_HAMMING_SEGMENTS_MAX = 64,
 };
 
-/* Where a segment is, and what it holds. */
+/* The place of a segment, and its contents. */
 struct nd_hamming_place {
     uint64_t offset, bytes, count, distinct;
     uint64_t hash;      /* of its list of chunks */
@@ -78,7 +78,7 @@ static inline size_t nd_hamming_chunks(uint32_t layout, unsigned tables)
     return nd_hamming_sums_chunk(tables) + (layout == ND_HAMMING_FAST);
 }
 
-/* Of wide fingerprints a table holds the 64 leading bits; the whole is in the rows. */
+/* A table holds only the 64 leading bits of wide fingerprints; the whole is in the rows. */
 static inline bool nd_hamming_is_wide(unsigned bits)
 {
     return bits > 64;
@@ -93,7 +93,7 @@ static inline uint64_t nd_hamming_page_up(uint64_t offset)
     return (offset + ND_HAMMING_PAGE - 1) / ND_HAMMING_PAGE * ND_HAMMING_PAGE;
 }
 
-/* Where segments may begin: behind the headers and the recipe. */
+/* The first byte at which segments may begin: behind the headers and the recipe. */
 static inline uint64_t nd_hamming_head_bytes(const struct nd_hamming_header *header)
 {
     return ND_HAMMING_HEADERS * ND_HAMMING_PAGE + nd_hamming_page_up(header->recipe_bytes);

@@ -108,14 +108,14 @@ static void emit(struct lookup *l, const struct hit *hit)
                            hit->distance);
 }
 
-/* Where the values of a hit's high part begin in table 0. */
+/* Find the place in table 0 at which the values of a hit's high part begin. */
 static void locate_high(const struct nd_hamming_segment *s, struct hit *hit)
 {
     hit->list = nd_hamming_ef_find_high(&s->table[0].values.ef, hit->first_lead);
     nd_hamming_groups_prefetch(&s->groups, hit->list.rank);
 }
 
-/* Where a hit is in table 0, and so where its entries are. */
+/* Find the place of a hit in table 0, and so of its entries. */
 static void locate(const struct nd_hamming_segment *s, struct hit *hit)
 {
     const struct nd_hamming_values *first = &s->table[0].values;

@@ -21,7 +21,7 @@
  * 1.44, of this one up to 2.2 more (tests/unit/test_hamming_codec.c). */
 #define MANKU_BITS 3.7
 
-/* Of the lines of a fast file, as many more than should be needed. */
+/* A fast file gets this many times the lines that should be needed. */
 #define FAST_SPARE 1.002
 
 /* Fingerprints that share a window: with more, more tables are faster (bench/run hamming). */

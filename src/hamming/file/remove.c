@@ -173,7 +173,7 @@ static enum nd_status collect_rest(struct nd_hamming_collection *all,
     return status;
 }
 
-/* What stays of a file's segments, part by part. */
+/* The rest of a file's segments, part by part. */
 struct removal {
     const struct nd_hamming_file *file;
     struct id_list *list;

@@ -71,7 +71,7 @@ enum nd_status nd_hamming_write_at(int fd, const char *name, const void *data, s
     return ND_OK;
 }
 
-/* Where a chunk begins that follows these bytes. */
+/* The place of a chunk that follows these bytes. */
 static uint64_t chunk_place(enum nd_hamming_file_layout layout, uint64_t end)
 {
     const uint64_t align = layout == ND_HAMMING_FAST ? ND_HAMMING_FAST_ALIGN : 1;
@@ -101,7 +101,7 @@ static enum nd_status write_chunk(struct writer *w, size_t chunk, const void *da
     return status;
 }
 
-/* Of entries that lead equally: by the whole fingerprint, then by id. */
+/* Order entries that lead equally: by the whole fingerprint, then by id. */
 static int by_row_and_id(const void *a, const void *b, void *context)
 {
     const struct writer *w = context;
@@ -232,8 +232,10 @@ static enum nd_status write_table(struct writer *w, unsigned t, struct nd_error 
     return write_chunk(w, nd_hamming_numbers_chunk(t), out, words * sizeof *out, err);
 }
 
-/* Of each distinct fingerprint, what table 0 of the layout fast says (fast.h), in place of the
- * entries. */
+/*
+ * Put the rows of table 0 of the layout fast (fast.h), one for each distinct fingerprint, in place
+ * of the entries.
+ */
 static void list_owns(struct writer *w)
 {
     size_t distinct = 0;
@@ -407,7 +409,7 @@ static enum nd_status check_sum(const struct nd_hamming_chunk *chunk, const unsi
     return ND_OK;
 }
 
-/* Of chunks that are where they should be. */
+/* Check the sums of chunks that are where they should be. */
 static enum nd_status check_all_sums(enum nd_hamming_file_layout layout, unsigned tables,
                                      const unsigned char *data, struct nd_error *err)
 {

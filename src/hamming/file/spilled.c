@@ -105,7 +105,7 @@ static struct nd_external_sort *new_sort(const struct writer *w, size_t words,
     return nd_external_sort_new(&options, w->err);
 }
 
-/* Of entries that lead equally: as by_row_and_id of segment.c. */
+/* Order entries that lead equally, as by_row_and_id of segment.c. */
 static int by_row_and_id(const void *a, const void *b, void *context)
 {
     struct writer *w = context;

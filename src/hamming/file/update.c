@@ -146,8 +146,8 @@ static bool is_better_anew(const struct nd_hamming_header *h, unsigned kept)
 }
 
 /*
- * Where `more` entries go: which segments are kept, how many entries the segment behind those has,
- * and in which part it is.
+ * Find room for `more` entries: which segments are kept, how many entries the segment behind those
+ * has, and in which part it is.
  */
 static unsigned find_room(const struct nd_hamming_header *h, uint64_t more, uint64_t *first,
                           unsigned *part)
@@ -235,7 +235,7 @@ static enum nd_status check_together(struct nd_hamming_file *const *file, size_t
     return status;
 }
 
-/* Where all entries of several files are read: entry number `at` of a segment is the next one. */
+/* A reader of all entries of several files: entry number `at` of a segment is the next one. */
 struct merging {
     struct nd_hamming_file *const *file;
     unsigned segment;

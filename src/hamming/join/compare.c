@@ -132,7 +132,7 @@ static bool is_first(const struct nd_join *j, const struct nd_join_level *level,
     return true;
 }
 
-/* The same of rows of one word. */
+/* As is_first, for rows of one word. */
 static inline bool is_first_of_word(const struct nd_join *j, const struct nd_join_level *level,
                                     uint64_t differ)
 {
@@ -155,7 +155,7 @@ static bool is_equal(const struct nd_join *j, uint32_t a, uint32_t b)
     return nd_hamming_compare(j->row + a * j->words, j->row + b * j->words, j->words) == 0;
 }
 
-/* Where the members end that are equal to the one at `first`. */
+/* The end of the members that are equal to the one at `first`. */
 static size_t end_of(const struct nd_join_task *task, size_t first)
 {
     size_t end = first + 1;

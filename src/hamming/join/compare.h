@@ -40,7 +40,7 @@ struct nd_join_scratch {
 bool nd_join_scratch_make(struct nd_join_scratch *s, size_t n);
 void nd_join_scratch_release(struct nd_join_scratch *s);
 
-/* What one thread has of its own. */
+/* The state of one thread. */
 struct nd_join_worker {
     struct nd_hamming_pair out[ND_JOIN_PAIRS]; /* on their way to the caller's function */
     size_t n_out;
@@ -78,8 +78,8 @@ static inline const uint64_t *nd_join_key(const struct nd_join *j,
 void nd_join_part(const struct nd_join_task *task, size_t n);
 
 /*
- * Where all are compared with all: fill in the values and the order of n records whose positions
- * are there; then compare each of ND_JOIN_CHUNK records from `from` on with all that follow.
+ * To compare all with all: fill in the values and the order of n records whose positions are there;
+ * then compare each of ND_JOIN_CHUNK records from `from` on with all that follow.
  */
 void nd_join_list_all(const struct nd_join_task *task, size_t n);
 void nd_join_compare_rest(const struct nd_join_task *task, size_t from, size_t n);

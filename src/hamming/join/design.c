@@ -24,7 +24,9 @@
 /* To compare it with another one.  For a bucket that is not done with those next to each. */
 #define COMPARE_NS 0.1
 #define BUCKET_NS 25.0
-/* The same of entries of an index that move to inner tables: by what a query meets there. */
+/*
+ * To move an entry of an index to inner tables: for each table, and each group, that a query meets.
+ */
 #define INNER_TABLE_NS 8.0
 #define INNER_GROUP_NS 12.0
 
@@ -53,7 +55,7 @@ unsigned nd_join_group(const uint64_t *keys, unsigned tables, size_t words, unsi
     return n;
 }
 
-/* What it costs to compare a fingerprint within a bucket with so many others. */
+/* The cost of comparing a fingerprint within a bucket with so many others. */
 static double compare_cost(unsigned distance, double others)
 {
     const struct nd_hamming_kernels *kernels = nd_hamming_kernels();

@@ -133,7 +133,7 @@ static struct nd_join_task scan_task(struct run *r, unsigned worker)
                                  .scratch = &r->worker[0].scratch};
 }
 
-/* What some records meet among those behind them. */
+/* Compare some records with those behind them. */
 static void scan_rest(void *context, size_t chunk, unsigned worker)
 {
     struct run *r = context;

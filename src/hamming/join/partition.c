@@ -35,7 +35,10 @@ enum {
     HASH_BITS = 32 /* of the key of many words */
 };
 
-/* What a filter may let pass by chance: a look at the value costs as much as so many others. */
+/*
+ * The share that a filter may let pass by chance: a look at the value costs as much as so many
+ * others.
+ */
 #define WEAK (1.0 / 256)
 
 /* The fewest bits, at most `max`, by which n records fall into places of `each` or fewer. */
@@ -107,9 +110,9 @@ void nd_join_pass_code(struct nd_join_pass *pass, size_t words, unsigned part_bi
 }
 
 /*
- * Where the parts used up all bits of the pass's mask, only the bits that the key has beyond the
- * mask can divide a part.  Where they did not, the hash of the whole key divides it; if the key is
- * the mask itself, those bits of the hash that chose the part are left out.
+ * If the parts used up all bits of the pass's mask, only the bits that the key has beyond the mask
+ * can divide a part. Otherwise the hash of the whole key divides it; if the key is the mask itself,
+ * those bits of the hash that chose the part are left out.
  */
 void nd_join_table_code(struct nd_record_code *code, size_t words, const uint64_t *key,
                         const struct nd_join_pass *pass, size_t n)
@@ -124,7 +127,7 @@ void nd_join_table_code(struct nd_record_code *code, size_t words, const uint64_
         bits_for(n, BUCKET, at_most(code->key_bits - code->part_bits, PLACE_BITS_MAX));
 }
 
-/* Of several words: a hash of the key above the filter. */
+/* The value of several words is a hash of the key above the filter. */
 static uint64_t value_of(const uint64_t *x, size_t words, const uint64_t *key)
 {
     uint64_t hash = 0;

@@ -12,7 +12,7 @@
 #include "base/pool.h"
 #include "simd/hamming/hamming_record.h"
 
-/* What all threads of a join share. */
+/* The data that all threads of a join share. */
 struct nd_join {
     const uint64_t *row; /* the fingerprints */
     size_t n, words;
@@ -96,7 +96,7 @@ enum { ND_JOIN_BLOCK = 128, ND_JOIN_PREFETCH_DISTANCE = 1024 };
 /* The values of n rows of several words. */
 void nd_join_values(const struct nd_join *j, const uint64_t *key, const uint64_t *row, size_t n,
                     uint64_t *value);
-/* Of n values the places in a part, each above a filter of 32 bits. */
+/* Find the places of n values in a part, each above a filter of 32 bits. */
 void nd_join_places(const struct nd_join *j, const struct nd_record_code *code,
                     const uint64_t *value, size_t n, uint64_t *place);
 

@@ -97,7 +97,7 @@ enum nd_status nd_hamming_batch_new(struct nd_hamming_batch **batch, const uint6
     return ND_OK;
 }
 
-/* What one block met, in the order of the fingerprints. */
+/* Report the matches of one block, in the order of the fingerprints. */
 static int report_block(const struct nd_hamming_matches *m, uint64_t first,
                         nd_hamming_report *report, void *context)
 {
@@ -117,7 +117,7 @@ static int report_block(const struct nd_hamming_matches *m, uint64_t first,
     return 0;
 }
 
-/* What the filter says, and the index of what it leaves open. */
+/* Ask the filter, and the index for what it leaves open. */
 static enum nd_status meet(const struct nd_hamming_batch *batch, const uint64_t *x, size_t n,
                            struct nd_hamming_matches *m, struct nd_error *err)
 {

@@ -40,7 +40,7 @@ struct nd_hamming_code {
 
 void nd_hamming_code_init(struct nd_hamming_code *code);
 
-/* Of the low 31 bits. */
+/* The syndrome of the low 31 bits. */
 static inline unsigned nd_hamming_syndrome(const struct nd_hamming_code *code, uint32_t word)
 {
     return code->syndrome[0][word & 255] ^ code->syndrome[1][word >> 8 & 255] ^

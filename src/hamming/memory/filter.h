@@ -13,12 +13,13 @@
 #include "simd/filter/filter_kernels.h"
 
 /*
- * Of at most 3 wrong bits one half of 32 has at most 1.  So a fingerprint within the distance of a
- * query has a half that lies in the ball around the query's half: of radius 1, or 0 for a distance
- * of 1 at most.  In an index of the queries, every fingerprint of the stream would read 32 or more
- * lines, and nearly all in vain.  So the work is moved to the queries, of which there are
- * fewer: the place of a half is its bucket in the perfect code with its bit 31, one of 2^27, and a
- * query is entered at all of the at most 17 places that its ball meets.  For each half there is
+ * If at most 3 bits are wrong, one half of 32 has at most 1 of them. So a fingerprint within the
+ * distance of a query has a half that lies in the ball around the query's half: of radius 1, or 0
+ * for a distance of 1 at most. In an index of the queries, every fingerprint of the stream would
+ * read 32 or more lines, and nearly all in vain. So the work is moved to the queries, of which
+ * there are fewer: the place of a half is its bucket in the perfect code with its bit 31, one of
+ * 2^27, and a query is entered at all of the at most 17 places that its ball meets. For each half
+ * there is
  *
  *     set    a bit for every place: whether a ball meets it.  16 MB, so it stays in a cache that
  *            cores share.  A fingerprint looks at one bit.
@@ -75,10 +76,10 @@ bool nd_hamming_filter_make(struct nd_hamming_filter *f, const uint64_t *queries
 void nd_hamming_filter_release(struct nd_hamming_filter *f);
 
 /*
- * What n <= ND_FILTER_BLOCK fingerprints meet.  *matches is emptied first, and left out of order: the
- * `query` of a match is the fingerprint's number, its `id` that of the query.  The numbers of
- * fingerprints that an index of the queries must answer go to `open`, ascending, with room for n;
- * *matches has nothing for them.  False: out of memory.
+ * Find the matches of n <= ND_FILTER_BLOCK fingerprints. *matches is emptied first, and left out of
+ * order: the `query` of a match is the fingerprint's number, its `id` that of the query. The
+ * numbers of fingerprints that an index of the queries must answer go to `open`, ascending, with
+ * room for n; *matches has nothing for them. False: out of memory.
  */
 bool nd_hamming_filter_block(const struct nd_hamming_filter *f, const uint64_t *x, size_t n,
                              struct nd_hamming_matches *matches, uint32_t *open, size_t *n_open);

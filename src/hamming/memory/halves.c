@@ -203,7 +203,7 @@ static bool is_sound(const struct nd_halves *s, const struct nd_hamming_line *li
     return !s->checked || nd_checked_is_sound(s->checked, line, sizeof *line);
 }
 
-/* Where lines are chained: in those of somebody else, only to what is there, and not in circles. */
+/* Follow a chain of lines: in those of somebody else, only to what is there, and not in circles. */
 static struct nd_hamming_line *follow(const struct nd_halves *s, unsigned table,
                                       const struct nd_hamming_line *line)
 {
@@ -578,9 +578,9 @@ struct search {
 };
 
 /*
- * Where bit 31 chooses the bucket too, a ball of radius 1 meets one bucket on its other side: if
- * bit 31 is the wrong bit, no other is, so it is the bucket of the same code word.  Returns whether
- * that is another bucket.
+ * If bit 31 chooses the bucket too, a ball of radius 1 meets one bucket on its other side: if bit
+ * 31 is the wrong bit, no other is, so it is the bucket of the same code word. Returns whether that
+ * is another bucket.
  */
 static size_t append_turned(const struct nd_halves_group *g, uint32_t bucket, uint32_t *address)
 {
@@ -938,7 +938,7 @@ static enum nd_status design_code(const struct nd_hamming_machine *machine, unsi
     return ND_OK;
 }
 
-/* Of m windows of a half each leaves out an m-th of its bits. */
+/* Each of m windows of a half leaves out an m-th of its bits. */
 static unsigned window_bits(unsigned tables)
 {
     unsigned m = tables / 2;

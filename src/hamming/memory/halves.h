@@ -14,8 +14,9 @@
 #include "hamming/memory/tables.h"
 
 /*
- * Of at most 3 wrong bits one half of 32 bits has at most 1.  So it suffices to find, for each half
- * of a query, all fingerprints whose half differs in at most one bit.  Two ways to do that:
+ * If at most 3 bits are wrong, one half of 32 bits has at most 1 of them. So it suffices to find,
+ * for each half of a query, all fingerprints whose half differs in at most one bit. Two ways to do
+ * that:
  *
  * By the perfect code (code.h): a table for each half, which files a fingerprint in the bucket of
  * that half's low 31 bits.  Bit 31 is not in the code; it chooses the bucket too where there are
@@ -89,7 +90,7 @@ struct nd_halves {
     unsigned max_chained;
 };
 
-/* Where a fingerprint goes in a table. */
+/* The place of a fingerprint in a table. */
 struct nd_halves_place {
     uint32_t data, word, rest;
 };

@@ -66,7 +66,7 @@ bool nd_hamming_ids_remove(struct nd_hamming_ids *s, uint32_t list, uint32_t id,
 /* Give back a list of one, and return its id. */
 uint32_t nd_hamming_ids_end(struct nd_hamming_ids *s, uint32_t list);
 
-/* What a fingerprint has: its only id, or the number of a list of them. */
+/* The ids of a fingerprint: its only id, or the number of a list of them. */
 struct nd_hamming_id {
     uint32_t number;
     uint32_t is_list;

@@ -44,7 +44,7 @@
 enum nd_hamming_layout { ND_HAMMING_LAYOUT_IDS, ND_HAMMING_LAYOUT_OTHER, ND_HAMMING_LAYOUT_ROWS };
 
 /*
- * Of `rest` 16 bits are kept.  All three are whole words here, and entries are handed on by
+ * A line keeps 16 bits of `rest`. All three are whole words here, and entries are handed on by
  * address: a struct that is written in parts and read as a whole would wait until its parts have
  * reached the cache, behind lines that are not there yet.
  */
@@ -84,7 +84,7 @@ static inline unsigned nd_hamming_line_taken(const struct nd_hamming_line *line)
     return line->word[15] & 15;
 }
 
-/* Where the ids begin; the layout OTHER has none. */
+/* The word at which the ids begin; the layout OTHER has none. */
 static inline unsigned nd_hamming_first_id(enum nd_hamming_layout layout)
 {
     return layout == ND_HAMMING_LAYOUT_IDS ? 9 : 7;

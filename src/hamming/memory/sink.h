@@ -44,7 +44,7 @@ void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t i
 /* Every id of a list of `ids`, now or later. */
 void nd_hamming_sink_list(struct nd_hamming_sink *sink, uint32_t query,
                           const struct nd_hamming_ids *ids, uint32_t list, uint32_t distance);
-/* What a fingerprint has: one id, or all of a list of `ids`. */
+/* Add the ids of a fingerprint: one id, or all of a list of `ids`. */
 static inline void nd_hamming_sink_ids(struct nd_hamming_sink *sink, uint32_t query,
                                        const struct nd_hamming_ids *ids, struct nd_hamming_id own,
                                        uint32_t distance)

@@ -47,7 +47,7 @@ struct nd_tables_node {
     size_t entries; /* without those inside */
 };
 
-/* Of a refined bucket the main line is empty, and its word 15 says that there is more. */
+/* The main line of a refined bucket is empty, and its word 15 says that there is more. */
 enum { ND_TABLES_CHAINED = 14 };
 #define ND_TABLES_REFINED UINT32_MAX
 

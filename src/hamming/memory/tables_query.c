@@ -34,7 +34,7 @@ struct round {
     size_t n, prefetched; /* lines; those of them that were prefetched */
 };
 
-/* What a query met in a table: a row that passed the filter, or a refined bucket. */
+/* A row of a table that passed the filter for a query, or a refined bucket. */
 struct meeting {
     uint32_t number; /* of the row, or of the inner table that is to be looked up next */
     uint32_t query;

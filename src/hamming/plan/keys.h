@@ -4,7 +4,7 @@
 
 #include "hamming/plan/family.h"
 
-/* Of the families that has_keys: see struct nd_hamming_family_row. */
+/* For the families that has_keys: see struct nd_hamming_family_row. */
 enum nd_status nd_hamming_keys_design(const struct nd_hamming_machine *machine, unsigned key_bits,
                                       unsigned tables, struct nd_hamming_plan *plan,
                                       struct nd_error *err);

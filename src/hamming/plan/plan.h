@@ -4,8 +4,10 @@
 
 #include <neardup/hamming.h>
 
-/* What plan->fill may be, of a family that has one: fingerprints for each slot in the first line of
- * a bucket. */
+/*
+ * The bounds of plan->fill, in a family that has one: fingerprints for each slot in the first line
+ * of a bucket.
+ */
 #define ND_HAMMING_FILL_MIN 0.25
 #define ND_HAMMING_FILL_MAX 2.0
 

@@ -16,8 +16,10 @@ struct nd_hamming_chain {
  */
 struct nd_hamming_chain nd_hamming_chain(double n, unsigned bits, double lines, unsigned slots);
 
-/* The same of a table that grew by linear hashing to any number of lines, and of entries that
- * hardly share keys. */
+/*
+ * As nd_hamming_chain, for a table that grew by linear hashing to any number of lines, and entries
+ * that hardly share keys.
+ */
 struct nd_hamming_chain nd_hamming_linear_chain(double n, double lines, unsigned slots);
 
 /* Seconds for one random line of a table of so many bytes, where many lines are under way. */
