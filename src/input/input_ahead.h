@@ -19,7 +19,7 @@
  * at its place.
  */
 
-/* Where the input is in the file from which it cuts records. */
+/* The place of the input in the file from which it cuts records. */
 struct nd_ahead_place {
     uint32_t source;
     int fd;           /* open until the input is closed */

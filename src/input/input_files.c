@@ -193,7 +193,10 @@ void nd_input_end(struct nd_input *input)
 }
 
 /* Open the file itself: 1, 0 (reported), ND_ENOMEM. */
-/* What copies the file of an address to its standard output; NULL: the path is no address. */
+/*
+ * The program that copies the file of an address to its standard output; NULL: the path is no
+ * address.
+ */
 static const char *fetcher_of(const char *path)
 {
     static const struct {

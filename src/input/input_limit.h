@@ -12,8 +12,8 @@
 void nd_input_limit_records(struct nd_input *input, size_t bytes);
 
 /*
- * Where the input is a pipe, a terminal or the like: when nothing more comes for a moment, give the
- * records that have come, instead of waiting until a batch is full.  Before anything is read.  The
+ * If the input is a pipe, a terminal or the like, and nothing more comes for a moment, give the
+ * records that have come, instead of waiting until a batch is full. Before anything is read. The
  * records are the same; only how many a batch has depends on when they came.
  */
 void nd_input_answer_pauses(struct nd_input *input);

@@ -260,9 +260,9 @@ static bool is_stored(const struct nd_open_file *f)
 enum { USUAL_RATIO = 3 };
 
 /*
- * Where the source is read, in the stored bytes of all files.  Of a compressed file that is known
- * only in the pieces in which it is read, so it counts as if it were a third of its contents: then
- * its blocks are of some other length, but as large a share of it.
+ * The place that is read, in the stored bytes of all files. In a compressed file that is known only
+ * in the pieces in which it is read, so it counts as if it were a third of its contents: then its
+ * blocks are of some other length, but as large a share of it.
  */
 static uint64_t position_at(const struct nd_input *input, uint64_t offset)
 {
@@ -278,7 +278,7 @@ static uint64_t position(const struct nd_input *input)
     return position_at(input, input->from.offset);
 }
 
-/* What is behind a block would be read in vain, but for the rest of its last record. */
+/* Read no further than a block, but for the rest of its last record: more would be read in vain. */
 static size_t within_block(const struct nd_input *input, const struct nd_batch *b, size_t want)
 {
     size_t begun = b->memory->bytes.len - b->memory->pos;
@@ -543,7 +543,7 @@ static bool is_to_be_answered(const struct nd_input *input, const struct nd_batc
            nd_file_stream_pauses(input->file.stored);
 }
 
-/* The same where the next file is one that may have to be waited for. */
+/* Check whether the records are answered first because the next file may have to be waited for. */
 static bool is_answered_first(const struct nd_input *input, const struct nd_batch *b)
 {
     return input->answers_pauses && b->count > 0 && !input->file.entries &&

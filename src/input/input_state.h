@@ -61,7 +61,7 @@ struct nd_open_source {
     bool is_skipping;                      /* skipping the rest of a record that was too long */
     uint64_t skipped_offset, skipped_line; /* where it begins, if it is given as a record */
     bool has_failed;                       /* something was lost, which was reported */
-    /* Of a sample: the block; whether it has been looked for; bytes of its records. */
+    /* in a sample: the block; whether it has been looked for; bytes of its records */
     uint32_t block;
     bool is_entered;
     uint64_t sampled;
@@ -93,7 +93,10 @@ struct nd_input {
 
 enum { ND_RECORD_MAX = 1 << 30 };
 
-/* Of a batch, and of its making: `bytes` holds the records cut, then from `pos` what is not yet. */
+/*
+ * The memory of a batch, and of its making: `bytes` holds the records cut, then from `pos` what is
+ * not yet.
+ */
 struct nd_batch_memory {
     struct nd_buffer bytes;
     size_t *start; /* start of each record in `bytes`, until the buffer stops moving */

@@ -354,7 +354,7 @@ static bool tidy_name(const char *named, char *label, size_t capacity)
     return true;
 }
 
-/* The same; false: the name says no more than that the text consists of bytes. */
+/* As tidy_name; false also if the name says no more than that the text consists of bytes. */
 static bool tidy_label(const char *named, char *label, size_t capacity)
 {
     return tidy_name(named, label, capacity) && strcmp(label, "us-ascii") != 0 &&

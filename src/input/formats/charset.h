@@ -10,8 +10,10 @@
 #include "base/memory.h"
 #include "base/replaced_hash.h"
 
-/* What had to be replaced by U+FFFD: one element for each U+FFFD, in order.  Starts from zeroes;
- * empty where nothing was replaced. */
+/*
+ * The values that were replaced by U+FFFD: one element for each U+FFFD, in order. Starts from
+ * zeroes; empty where nothing was replaced.
+ */
 struct nd_replaced {
     uint32_t *at;
     size_t n, capacity;
@@ -47,8 +49,8 @@ bool nd_charset_to_utf8(struct nd_charset *c, struct nd_view page, struct nd_are
                         struct nd_view *out, struct nd_replaced *replaced);
 
 /*
- * The same for a text whose charset a message names: use that if the system knows it and it is more
- * than ASCII; otherwise as above. label NULL: none is named.
+ * Convert a text whose charset a message names: use that if the system knows it and it is more than
+ * ASCII; otherwise as above. label NULL: none is named.
  */
 bool nd_charset_named_to_utf8(struct nd_charset *c, const char *label, struct nd_view text,
                               struct nd_arena *arena, struct nd_view *out,

@@ -461,7 +461,7 @@ static bool take_element(struct walk *w, uint64_t open, unsigned depth)
     return ok;
 }
 
-/* Of equal keys the first counts, so later arrays are ignored. */
+/* The first of equal keys counts, so later arrays are ignored. */
 static void complete_lists(struct walk *w, uint64_t paths)
 {
     for (; paths; paths &= paths - 1) {

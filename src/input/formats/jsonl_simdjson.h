@@ -25,9 +25,9 @@ struct nd_json_indexer *nd_json_indexer_new(void);
 void nd_json_indexer_free(struct nd_json_indexer *indexer);
 
 /*
- * Where the tokens of a JSON text begin: every { } [ ] : , and the first byte of every string,
- * number and word, in order.  Between two of them lie only the rest of the first and white space.
- * The text is valid UTF-8 where this succeeds, and no string holds a raw control character.
+ * Find the beginnings of the tokens of a JSON text: every { } [ ] : , and the first byte of every
+ * string, number and word, in order. Between two of them lie only the rest of the first and white
+ * space. The text is valid UTF-8 where this succeeds, and no string holds a raw control character.
  * `text` is readable 64 bytes beyond `len`; *at is valid until the next call.
  */
 enum nd_json_found nd_json_index(struct nd_json_indexer *indexer, const char *text, size_t len,

@@ -16,7 +16,7 @@ struct nd_mail {
     GByteArray bytes; /* borrowed */
     GMimeParserOptions *options;
     GSList *values; /* values of requested fields */
-    /* Of nd_mail_texts. */
+    /* as given to nd_mail_texts */
     int (*take)(void *context, const struct nd_mail_text *text);
     void *context;
 };

@@ -9,8 +9,10 @@
 
 #include "base/memory.h"
 
-/* What is read of a page.  Places are those of its text without its title.  Starts from zeroes; the
- * memory is kept from page to page. */
+/*
+ * The parts of a page that are read. Places are those of its text without its title. Starts from
+ * zeroes; the memory is kept from page to page.
+ */
 struct nd_html_page {
     struct nd_buffer text, title;
     bool wants_marks, wants_tree; /* whether somebody asks for what follows */

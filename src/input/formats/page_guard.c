@@ -13,7 +13,7 @@
  * could hide the element from one of the two.  Where the rules leave a doubt it counts too many.
  */
 
-/* What is left of a page, passed over as libxml2's parser for HTML does. */
+/* The rest of a page, passed over as libxml2's parser for HTML does. */
 struct rest {
     const char *at, *end;
 };

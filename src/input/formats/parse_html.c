@@ -82,7 +82,7 @@ static void out_of_memory(struct reading *r)
 static void begin_marks(struct reading *r, const xmlChar *name, const xmlChar **attributes)
 {
     const char *href = NULL;
-    /* Where the text goes on: of an empty anchor at the start of a line that is the line. */
+    /* The text goes on here: for an empty anchor at the start of a line, in that line. */
     size_t at = r->page->text.len + (r->text_gap == '\n' && r->page->text.len > 0);
 
     for (; attributes && attributes[0]; attributes += 2)
@@ -178,7 +178,7 @@ static bool append(struct nd_buffer *b, char *gap, const char *text, size_t len,
     return true;
 }
 
-/* What is seen of a page, with its marks. */
+/* Append text that is seen of a page, with its marks. */
 static bool append_text(struct reading *r, const char *text, size_t len)
 {
     struct nd_buffer *b = &r->page->text;
@@ -279,7 +279,7 @@ static bool read_page(struct reading *r, struct nd_view v)
     return !r->no_memory;
 }
 
-/* What was replaced in the page counts for a part of it that has U+FFFD. */
+/* The hash of all that was replaced in the page counts for a part of it that has U+FFFD. */
 static uint64_t replaced_in(const char *text, size_t len, uint64_t in_page)
 {
     return in_page && nd_replaced_count((struct nd_view){text, len}) ? in_page : 0;

@@ -11,14 +11,14 @@
 
 enum { DEPTH_SHOWN = 4, PATH_MAX_BYTES = 128 };
 
-/* Where in the object the walk is. */
+/* The place of the walk in the object. */
 struct way {
     struct nd_view key[DEPTH_SHOWN]; /* at each depth, of the object that is open below it */
     unsigned depth;                  /* of all brackets */
     unsigned in_arrays;              /* of them, arrays and what lies in them */
 };
 
-/* What stands between the quotes of token i. */
+/* The text between the quotes of token i. */
 static struct nd_view string_at(const char *text, size_t len, const uint32_t *at, size_t i,
                                 size_t n)
 {

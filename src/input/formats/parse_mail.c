@@ -35,7 +35,10 @@ static int read_page(struct nd_parsing *p, struct nd_view page, struct nd_view *
     return status;
 }
 
-/* Of one text: what was replaced in a page, where it has U+FFFD at all; its own U+FFFD. */
+/*
+ * Note the marks of one text: what was replaced in a page, where it has U+FFFD at all; its own
+ * U+FFFD.
+ */
 static bool note_marks(struct nd_replaced *replaced, size_t before, struct nd_view text)
 {
     size_t n = nd_replaced_count(text);
@@ -118,7 +121,7 @@ static struct nd_view without_brackets(struct nd_view id)
     return id;
 }
 
-/* What stands under a name: text, body, id, or a header field. */
+/* Set the value of a name: text, body, id, or a header field. */
 static int fill(struct nd_parsing *p, struct nd_mail *mail, size_t i)
 {
     struct nd_parser *parser = p->parser;

@@ -21,7 +21,7 @@ static int split(struct nd_parser *parser, enum nd_format format, struct nd_view
     return 1;
 }
 
-/* What is wrong in it is of no record. */
+/* Decode the header; errors in it belong to no record. */
 static bool decode_header(const struct nd_parsing *p, struct nd_view *header)
 {
     struct nd_parser *parser = p->parser;

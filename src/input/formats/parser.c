@@ -128,8 +128,8 @@ static size_t count_marks(struct marks_before *m, const char *at)
 }
 
 /*
- * Of a value as it stands in the record, the places that are U+FFFD.  What stood there before is in
- * the list, but for those that are escapes.
+ * Hash the places of a value, as it stands in the record, that are U+FFFD. What stood there before
+ * is in the list, but for those that are escapes.
  */
 static void hash_value(const struct nd_parsing *p, struct marks_before *before,
                        const struct nd_json_value *value, struct nd_replaced_hash *hash)
@@ -155,9 +155,9 @@ static void hash_value(const struct nd_parsing *p, struct marks_before *before,
 }
 
 /*
- * What was replaced in a record with fields, by the text and by each field: from parser->replaced,
- * which is all of the record, and from lone surrogates in strings of JSON.  Several text fields are
- * one text.
+ * Share what was replaced in a record with fields among the text and each field: from
+ * parser->replaced, which is all of the record, and from lone surrogates in strings of JSON.
+ * Several text fields are one text.
  */
 static void share_replaced(struct nd_parsing *p, struct nd_view record)
 {
@@ -269,7 +269,7 @@ static void choose_id(struct nd_document *d, const struct nd_json_value *value)
     d->id = d->id_kind == ND_ID_NONE ? (struct nd_view){NULL, 0} : value->bytes;
 }
 
-/* Where something was replaced in one of them. */
+/* Take the hashes of n values if something was replaced in one of them. */
 static bool take_replaced(struct nd_parsing *p, size_t first, size_t n)
 {
     const struct nd_json_value *value = p->parser->value + first;

@@ -59,8 +59,10 @@ int nd_parsing_begin(struct nd_parsing *p, struct nd_view *record);
  * has a field twice, the first one counts; names that nobody asked for are ignored. */
 void nd_parsing_set(struct nd_parsing *p, struct nd_view name, struct nd_view value);
 
-/* The same of a value that has escapes: `raw` is how the record writes it, `value` what it means,
- * made in parser->arena with as many U+FFFD as raw has. */
+/*
+ * As nd_parsing_set, for a value that has escapes: `raw` is how the record writes it, `value` what
+ * it means, made in parser->arena with as many U+FFFD as raw has.
+ */
 void nd_parsing_set_made(struct nd_parsing *p, struct nd_view name, struct nd_view raw,
                          struct nd_view value);
 

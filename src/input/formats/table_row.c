@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-/* Where the quoted part that begins at data[0] ends: behind its closing quote, or at the end. */
+/*
+ * The end of the quoted part that begins at data[0]: behind its closing quote, or that of the data.
+ */
 static size_t quoted_end(const char *data, size_t len)
 {
     size_t i = 1;

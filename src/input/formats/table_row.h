@@ -15,8 +15,8 @@
 int nd_row_next(enum nd_format format, struct nd_view *rest, struct nd_view *raw);
 
 /*
- * What a raw cell means: CSV without its quotes, TSV with \t \n \r \\ undone.  A view into the cell
- * where nothing is to be undone, else in the arena.  False: out of memory.
+ * The value of a raw cell: CSV without its quotes, TSV with \t \n \r \\ undone. A view into the
+ * cell where nothing is to be undone, else in the arena. False: out of memory.
  */
 bool nd_cell_value(enum nd_format format, struct nd_view raw, struct nd_arena *arena,
                    struct nd_view *value);

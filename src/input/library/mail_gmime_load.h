@@ -6,8 +6,8 @@
 #include <gmime/gmime.h>
 
 /*
- * Of GLib and GMime, without their g_.  Macros that call others (casts that are checked,
- * g_string_append) must not be used: what they call is not here, and the link fails.
+ * The functions used of GLib and GMime, without their g_. Macros that call others (casts that are
+ * checked, g_string_append) must not be used: what they call is not here, and the link fails.
  */
 #define ND_GMIME_FUNCTIONS(X)                                                                      \
     X(byte_array_append)                                                                           \

@@ -18,9 +18,9 @@
 struct nd_stream *nd_unpack_stream_new(struct nd_stream *inner, enum nd_compression compression);
 
 /*
- * The same for zstd, xz and bzip2 by their own libraries, which deliver everything before the
- * damage in a damaged file; libarchive loses the whole block. Call only if nd_can_decode has
- * returned true.
+ * Decompress zstd, xz and bzip2 by their own libraries, which deliver everything before the damage
+ * in a damaged file; libarchive loses the whole block. Call only if nd_can_decode has returned
+ * true.
  */
 bool nd_can_decode(enum nd_compression compression);
 struct nd_stream *nd_decode_stream_new(struct nd_stream *inner, enum nd_compression compression);
@@ -48,13 +48,13 @@ int nd_archive_reader_next(struct nd_archive_reader *r, struct nd_stream **entry
 const struct nd_entry_header *nd_archive_reader_headers(const struct nd_archive_reader *r,
                                                         const struct nd_entry_header **before);
 /*
- * What would be lost if this zip of this size were rewritten, because it is a comment: "its
- * comment"; NULL: nothing.
+ * The part that would be lost if this zip of this size were rewritten, because it is a comment:
+ * "its comment"; NULL: nothing.
  */
 const char *nd_zip_comments(int fd, uint64_t bytes);
 /*
- * What an archive made of the headers of the entries so far would lack: "extended attributes";
- * NULL: nothing.
+ * The properties that an archive made of the headers of the entries so far would lack: "extended
+ * attributes"; NULL: none.
  */
 const char *nd_archive_reader_lacks(const struct nd_archive_reader *r);
 

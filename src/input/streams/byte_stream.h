@@ -40,8 +40,10 @@ typedef bool nd_stream_enough(const void *context, const char *bytes, size_t len
  */
 bool nd_stream_peek(struct nd_stream *s, size_t want, const char **bytes, size_t *len);
 
-/* The same, but stop earlier where `enough` says so of what has been peeked, which is at least one
- * byte; asked before more is read. */
+/*
+ * As nd_stream_peek, but stop earlier if `enough` says so of what has been peeked, which is at
+ * least one byte; it is asked before more is read.
+ */
 bool nd_stream_peek_until(struct nd_stream *s, size_t want, nd_stream_enough *enough,
                           const void *context, const char **bytes, size_t *len);
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of length 0: none. */
+/* A piece of a file to read ahead; of length 0: none. */
 struct nd_ahead_piece {
     uint32_t source;
     int fd;

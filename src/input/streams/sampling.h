@@ -62,7 +62,7 @@ void nd_sampling_take_beginning(struct nd_sampling *s);
  */
 enum nd_status nd_input_sample(struct nd_input *input, uint64_t bytes, struct nd_error *err);
 
-/* What was sampled so far.  Only while nothing reads. */
+/* The figures of the sample so far. Only while nothing reads. */
 const struct nd_sampling *nd_input_sampling(const struct nd_input *input);
 
 #endif

@@ -40,7 +40,7 @@ struct decode_stream {
     char in[DECODE_IN];
 };
 
-/* What one call of a decoder came to. */
+/* Results of one call of a decoder. */
 enum step { STEP_ON, STEP_FRAME_ENDS, STEP_DAMAGED };
 
 static enum step damage(struct decode_stream *d, const char *what)

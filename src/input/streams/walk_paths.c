@@ -29,8 +29,7 @@ struct visited {
     bool is_open; /* it lies on the way to where the walk is now */
 };
 
-/* What is still to be visited is kept on a list of our own, not on the call stack, however deep it
- * lies. */
+/* A path still to be visited, on a list of our own, not on the call stack, however deep it lies. */
 struct pending {
     const char *path;
     enum { VISIT, LEAVE } what;
@@ -227,7 +226,7 @@ static bool is_ours(const char *name)
     return strncmp(name, prefix, sizeof prefix - 1) == 0;
 }
 
-/* What the directory has goes on the stack. */
+/* Put the entries of the directory on the stack. */
 static enum nd_status list_directory(struct walk *w, const char *path)
 {
     DIR *directory = opendir(path);
