@@ -21,9 +21,9 @@
 enum { MERGE_FIRST = 1 << 20 };
 
 /*
- * What is said of a page.  By a link: the page that it is from, a number of an address or 0, and its
- * anchor, a number of `anchors` or 0.  By a word: its number in `forms`, and its weight in
- * 1 / (window + 1).
+ * A fact about a page. By a link: the page that it is from, a number of an address or 0, and its
+ * anchor, a number of `anchors` or 0. By a word: its number in `forms`, and its weight in 1 /
+ * (window + 1).
  */
 struct mention {
     uint32_t to, what;

@@ -148,7 +148,7 @@ static enum nd_status go_through(struct applying *a, const struct nd_apply_param
         status = nd_outputs_open(&run->outputs, err);
     if (status == ND_OK)
         status = nd_run_each_batch(run, put_batch, a, err);
-    /* Of an input that failed, documents are missing; the run says so. */
+    /* Documents of an input that failed are missing; the run says so. */
     if (status == ND_OK && !params->partial && !run->summary->failed_inputs)
         status = nd_decisions_check(&a->decisions, err);
     run->summary->applies = 1;

@@ -128,7 +128,7 @@ static double normal(uint64_t *state)
     return radius * cos(6.283185307179586 * uniform(state));
 }
 
-/* Of shape a and scale 1 (Marsaglia and Tsang 2000). */
+/* Draw from the gamma distribution of shape a and scale 1 (Marsaglia and Tsang 2000). */
 static double gamma_draw(double a, uint64_t *state)
 {
     double d = (a < 1 ? a + 1 : a) - 1.0 / 3, c = 1 / sqrt(9 * d), v, x;
@@ -224,7 +224,10 @@ static double error_of_ratio(const struct in_block *d, size_t n, double ratio, d
                       : sqrt(squares * (1 - p) * (double)blocks / (double)(blocks - 1)) / (double)n;
 }
 
-/* Of documents sorted by their clusters.  False: out of memory. */
+/*
+ * Estimate the error within the sample, for documents sorted by their clusters. False: out of
+ * memory.
+ */
 static bool within_error(const struct nd_sampled_document *document, size_t n, double ratio,
                          double p, double *error)
 {

@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What nd_decisions_find puts into the key of a document: 0, or twice the number of a row, from 1,
- * plus 1 where the document at the row's place has another name. */
+/*
+ * nd_decisions_find puts into the key of a document: 0, or twice the number of a row, from 1, plus
+ * 1 where the document at the row's place has another name.
+ */
 enum { OTHER_NAME = 1, STEP = 2 };
 
 void nd_decisions_release(struct nd_decisions *d)

@@ -245,7 +245,7 @@ static bool add_name(struct filtering *f, const struct nd_name *name)
     return !f->name.failed;
 }
 
-/* Of a prototype's bytes: all are documents, or all are sketches. */
+/* The hash of a prototype's bytes: all are documents, or all are sketches. */
 static uint64_t hash_of(const struct nd_parsed *p)
 {
     const struct nd_view text = p->document.text;
@@ -284,7 +284,7 @@ static bool find_group(struct filtering *f, const struct nd_parsed *p, uint32_t 
     return f->group_index < 0 || nd_quoted_add(&f->run->quoted, value, 0, group);
 }
 
-/* Of equal bytes in a group the first stands for all. */
+/* List a prototype. The first of equal bytes in a group stands for all. */
 static enum nd_status list_prototype(void *context, const struct nd_parsed *p, struct nd_error *err)
 {
     struct filtering *f = context;

@@ -117,7 +117,7 @@ static bool list_blocks(struct nd_planning *p)
     return p->engine_block != NULL;
 }
 
-/* What was read for the sample: of which share of the inputs, and which slice of that. */
+/* Note the share of the inputs that was read for the sample, and which slice of that. */
 static enum nd_status note_slice(struct nd_planning *p, const struct nd_run *run,
                                  struct nd_error *err)
 {

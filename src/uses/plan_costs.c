@@ -15,8 +15,10 @@ static double candidates_of(const struct nd_planning *p, const struct nd_candida
     return documents > 0 ? (pairs->within + pairs->across * p->block_scale) / documents : 0;
 }
 
-/* Of the near documents that are removed, those that bands for a threshold would find: they have
- * one kept candidate at least. */
+/*
+ * The near documents that are removed and that bands for a threshold would find: they have one kept
+ * candidate at least.
+ */
 static double removed_candidates(const struct nd_planning *p, const struct nd_plan_step *step)
 {
     const struct nd_run_summary *s = &p->plan->sample;
@@ -70,7 +72,9 @@ static struct nd_forecast by_kept(const struct nd_planning *p,
     return f;
 }
 
-/* What goes with all that is read, and what with the sample alone, in seconds of a processor. */
+/*
+ * The work that grows with all that is read, and with the sample alone, in seconds of a processor.
+ */
 struct shared_work {
     double reading, parsing; /* parsing is known only where there is a slice */
     double rest;
@@ -101,9 +105,9 @@ static double time_of_processor(const struct nd_planning *p)
 }
 
 /*
- * What the documents of the inputs cost that are not in the sample, but for reading and parsing, by
- * the cost of the second half of the sample: the first one also pays for the beginning, when tables
- * and caches are cold.
+ * The cost of the documents of the inputs that are not in the sample, but for reading and parsing,
+ * by the cost of the second half of the sample: the first one also pays for the beginning, when
+ * tables and caches are cold.
  */
 static double cost_of_others(const struct nd_planning *p, const struct shared_work *w)
 {

@@ -68,7 +68,7 @@ static uint64_t one_load(const struct nd_run_options *options, double documents)
     return bytes > ND_BUDGET_LEAST ? bytes : ND_BUDGET_LEAST;
 }
 
-/* What is wrong with the inputs is told once, by the run without a limit. */
+/* Errors of the inputs are told once, by the run without a limit. */
 enum nd_status nd_planning_rehearse_limits(const struct nd_run_options *options,
                                            uint64_t sample_bytes,
                                            const struct nd_run_events *events, struct nd_plan *plan,
@@ -113,7 +113,7 @@ static double in_load(const struct nd_planning *p, double documents, double limi
     return fmin(nd_planning_memory(p, documents, kept) + documents * (ENTRY + NUMBER), limit);
 }
 
-/* What linking takes: the filter of all keys, or what is sorted of them, and the links. */
+/* The memory of linking: the filter of all keys, or what is sorted of them, and the links. */
 static double in_links(const struct nd_planning *p, const struct nd_budget *b, double documents)
 {
     double keys = documents * (p->plan->sample.bands + 1);
@@ -122,8 +122,10 @@ static double in_links(const struct nd_planning *p, const struct nd_budget *b, d
     return fmax(filter, (double)b->link_rows_bytes) + documents * 4.125;
 }
 
-/* What the process takes with its libraries, its threads and their batches.  The peak of the sample
- * does not tell, as the rehearsals before it had more. */
+/*
+ * The memory of the process with its libraries, its threads and their batches. The peak of the
+ * sample does not tell, as the rehearsals before it had more.
+ */
 static double of_process(const struct nd_planning *p)
 {
     enum { PROCESS = 10 << 20, THREAD = 4 << 20 };

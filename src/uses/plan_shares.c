@@ -193,7 +193,7 @@ static enum nd_status shares_of_slice(struct nd_planning *p, struct nd_error *er
     return ND_OK;
 }
 
-/* Where documents are removed for old ones, too: only the slice tells. */
+/* Forecast by the slice only, if documents are removed for old ones, too. */
 static enum nd_status shares_as_they_are(struct nd_planning *p, struct nd_error *err)
 {
     struct nd_forecast *figure = p->plan->figure;

@@ -15,7 +15,7 @@
  * before it. */
 enum nd_planning_level { ND_BY_BYTES, ND_BY_TOKENS, ND_BY_NEARNESS, ND_PLANNING_LEVELS };
 
-/* What the run had taken when it had read so many documents. */
+/* The work and memory of the run when it had read so many documents. */
 struct nd_planning_mark {
     uint64_t documents;
     double processor, time;
@@ -73,7 +73,7 @@ enum nd_status nd_planning_shares(struct nd_planning *p, struct nd_error *err);
 void nd_planning_candidates(struct nd_planning *p);
 void nd_planning_costs(struct nd_planning *p);
 
-/* What documents take of the memory of the index and beside it, and the shingles of kept ones. */
+/* The memory that documents take in the index and beside it, and the shingles of kept ones. */
 double nd_planning_memory(const struct nd_planning *p, double documents, double kept);
 double nd_planning_shingles(const struct nd_planning *p, double removed);
 

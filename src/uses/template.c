@@ -23,7 +23,7 @@
 
 /* ---- The documents of one cluster, from a file that dedup --clusters wrote ------------------- */
 
-/* What the two passes over the lines look for, by the hashes of ids as they stand in the file. */
+/* The hashes of ids, as they stand in the file, that the two passes over the lines look for. */
 struct cluster_ids {
     uint64_t wanted;      /* a document of the cluster */
     uint64_t kept;        /* the one that it is kept by, once the first pass has found it: */

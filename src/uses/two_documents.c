@@ -1,9 +1,9 @@
 /* two_documents.c - two documents: finding them, and what compare and explain say of both */
 
 /*
- * What compare and explain share. A document is found by its exact name, or by the escaped form in
- * which outputs write it; an exact match wins, so the search goes on after a match by escapes.
- * Found documents are copied into an arena, because the reader's batch is reused.
+ * The code that compare and explain share. A document is found by its exact name, or by the escaped
+ * form in which outputs write it; an exact match wins, so the search goes on after a match by
+ * escapes. Found documents are copied into an arena, because the reader's batch is reused.
  */
 #include "uses/two_documents.h"
 #include "base/groups.h"

@@ -55,7 +55,9 @@ static bool sign(struct nd_document_signer *signer, const struct nd_document *do
     return true;
 }
 
-/* What the row of a sketch file says of a document; it has no minima.  False: out of memory. */
+/*
+ * Take the row of a sketch file in place of its document; it has no minima. False: out of memory.
+ */
 static bool take_row(const struct nd_use *use, const struct nd_sketch_row *row,
                      struct nd_use_sketch *out)
 {
@@ -196,7 +198,7 @@ static bool parse_packed(struct nd_use *use, struct nd_parsed *held, size_t n,
     return row != NULL;
 }
 
-/* What was good when it was first read is good again. */
+/* Parse records again; those that were good when they were first read are good again. */
 static bool parse_held(struct nd_use *use, struct nd_parsed *held, size_t n,
                        struct nd_parser *parser, struct nd_dedup_item *item)
 {

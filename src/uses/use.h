@@ -7,7 +7,7 @@
 
 #include "run/run.h"
 
-/* What is computed for one document, in parallel. */
+/* The sketch and signatures of one document, computed in parallel. */
 struct nd_use_sketch {
     uint64_t raw; /* hash of its bytes */
     uint64_t n_tokens, identity, simhash;
@@ -17,7 +17,7 @@ struct nd_use_sketch {
     size_t capacity;
 };
 
-/* What one worker makes sketches and signatures with. */
+/* The tools by which one worker makes sketches and signatures. */
 struct nd_use_worker {
     struct nd_sketcher *sketcher;
     struct nd_document_signer *signer[ND_RECIPE_SIGNATURES];
@@ -59,7 +59,7 @@ enum nd_status nd_use_make_workers(struct nd_use *use, unsigned n_signatures, st
 enum nd_status nd_use_walk(struct nd_use *use, int parts, nd_run_take *take, void *context,
                            struct nd_error *err);
 
-/* What was made of the document at hand. */
+/* The sketch of the document at hand. */
 static inline const struct nd_use_sketch *nd_use_sketch_of(const struct nd_use *use,
                                                            const struct nd_parsed *parsed)
 {
@@ -99,7 +99,7 @@ enum nd_status nd_row_end(struct nd_use *use, struct nd_error *err);
 enum nd_status nd_use_end(struct nd_use *use, enum nd_status status, uint64_t found,
                           struct nd_use_summary *summary, struct nd_error *err);
 
-/* What a use reports about its run. */
+/* The summary of a use's run. */
 struct nd_use_summary nd_run_use_summary(const struct nd_run_summary *counts, uint64_t found);
 
 #endif
