@@ -20,8 +20,8 @@
 #include <neardup/index.h>
 
 #include "base/hash.h"
-#include "base/pool.h"
-#include "base/thread.h"
+#include "base/thread/pool.h"
+#include "base/thread/thread.h"
 #include "index/live.h"
 
 static double now(clockid_t clock)

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "store/store.h"
 
 enum { TEXT = 4096, WORDS = 20000, IN_FLIGHT = 2 };

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "service/http.h"
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "settings.h"
 
 #include <curl/curl.h>

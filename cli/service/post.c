@@ -14,7 +14,7 @@
 #include "service/client.h"
 
 #include "base/json_out.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "base/view.h"
 #include "service/journal.h"
 

@@ -18,9 +18,9 @@
 #include "result.h"
 #include "sketch_file.h"
 
-#include "base/handle.h"
 #include "base/memory.h"
-#include "base/pool.h"
+#include "base/thread/handle.h"
+#include "base/thread/pool.h"
 #include "candidates/seen_rows.h"
 #include "candidates/short_texts.h"
 #include "evidence/counts.h"

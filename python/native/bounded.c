@@ -15,9 +15,9 @@
 
 #include <neardup/size.h>
 
-#include "base/external_sort.h"
-#include "base/handle.h"
-#include "base/spool.h"
+#include "base/file/external_sort.h"
+#include "base/file/spool.h"
+#include "base/thread/handle.h"
 #include "evidence/counts.h"
 
 #include <inttypes.h>

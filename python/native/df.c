@@ -8,7 +8,7 @@
 #include "documents.h"
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "recipe/df_counter.h"
 
 #include <neardup/df.h>

@@ -4,8 +4,8 @@
 
 #include "native.h"
 
-#include "base/handle.h"
-#include "base/lock.h"
+#include "base/thread/handle.h"
+#include "base/thread/lock.h"
 #include "engine/saved_texts.h"
 
 enum { ND_PY_SLICE_BYTES = 4 << 20, ND_PY_SLICE_ROWS = 8192 };

@@ -1,14 +1,14 @@
 /*
  * publish.c - files that appear together, once all are whole
  *
- * The rules and the work are those of the command (base/publish.h).  Python writes to a file
+ * The rules and the work are those of the command (base/file/publish.h).  Python writes to a file
  * descriptor; what is not published goes with its capsule.
  */
 #include "publish.h"
 
+#include "base/file/publish.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/publish.h"
 
 #include <stdlib.h>
 #include <string.h>

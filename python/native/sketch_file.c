@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "record/document_row.h"
 
 #define WRITER "neardup.sketch_writer"

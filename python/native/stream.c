@@ -9,8 +9,8 @@
 #include "dedup.h"
 #include "result.h"
 
-#include "base/handle.h"
 #include "base/memory.h"
+#include "base/thread/handle.h"
 #include "loads/streamed.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  */
 #include "texts.h"
 
-#include "base/spool.h"
+#include "base/file/spool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* json_out.c - writing JSON and TSV into a buffer that grows */
 #include "base/json_out.h"
 
-#include "base/number.h"
+#include "base/number/number.h"
 #include "base/utf8.h"
 #include <neardup/terminal.h>
 

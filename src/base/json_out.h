@@ -9,7 +9,7 @@
 #include <neardup/types.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/number/number.h"
 
 /*
  * Text under construction. Starts from zeroes. Commas between values are added automatically. A

@@ -31,7 +31,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "candidates/met.h"
 #include "recipe/recipe.h"
 #include "record/stored.h"

@@ -4,7 +4,7 @@
 
 #include <neardup/dedup.h>
 
-#include "base/handle.h"
+#include "base/thread/handle.h"
 #include "engine/compare.h"
 
 struct nd_dedup;

@@ -1,8 +1,8 @@
 /* dedup.c - the engine: made from parameters, called, counted, freed
  *
- * The calls of dedup.h are let in one at a time (base/handle.h), checked, and handed to the file of
- * their kind of batch.  A push that fails once it has begun breaks the engine: what was half pushed
- * cannot be taken back.
+ * The calls of dedup.h are let in one at a time (base/thread/handle.h), checked, and handed to the
+ * file of their kind of batch.  A push that fails once it has begun breaks the engine: what was half
+ * pushed cannot be taken back.
  */
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "recipe/recipe.h"
 
 /* As nd_dedup_new, by parameters that need not be a recipe's. */

@@ -3,7 +3,7 @@
 #define ND_ENGINE_WORKER_H
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "engine/item.h"
 #include "engine/shingle_cache.h"
 #include "sketch/sketcher.h"

@@ -9,10 +9,10 @@
  * on when a run was spilled, or on how documents were spread over builders.
  */
 #define _GNU_SOURCE
-#include "base/handle.h"
+#include "base/file/publish.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/publish.h"
+#include "base/thread/handle.h"
 #include "feature/df_layout.h"
 #include "feature/df_runs.h"
 

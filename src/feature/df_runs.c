@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file/temporary.h"
 #include "base/memory.h"
-#include "base/temporary.h"
 #include "feature/df_runs.h"
 
 /* In the file: key 8, count 4, and where there are texts length 4, bytes. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
+#include "base/file/temporary.h"
 #include "index/live.h"
 #include "index/live_state.h"
 

@@ -6,7 +6,7 @@
 
 #include <neardup/index.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "index/row.h"
 
 /*

@@ -6,7 +6,7 @@
 
 #include <neardup/index.h>
 
-#include "base/bits.h"
+#include "base/number/bits.h"
 
 /* Readable bytes behind a row's low bytes, so that any 8 of them can be loaded at once. */
 enum { ND_LOW_PADDING = 8 };

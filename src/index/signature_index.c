@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/number/bits.h"
 #include "index/multimap.h"
 #include "index/rarity.h"
 #include "simd/hamming/hamming_kernels.h"

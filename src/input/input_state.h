@@ -8,8 +8,8 @@
 
 #include <neardup/input.h>
 
-#include "base/handle.h"
 #include "base/memory.h"
+#include "base/thread/handle.h"
 #include "input/formats/charset.h"
 #include "input/formats/cut.h"
 #include "input/formats/detect.h"

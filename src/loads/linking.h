@@ -10,7 +10,7 @@
 #include <neardup/error.h>
 #include <neardup/recipe.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 
 /*
  * The connected components of the documents, where two are connected if they share a key and could

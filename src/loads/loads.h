@@ -9,7 +9,7 @@
 #include <neardup/dedup.h>
 #include <neardup/recipe.h>
 
-#include "base/external_sort.h"
+#include "base/file/external_sort.h"
 #include "base/memory.h"
 #include "loads/budget.h"
 #include "recipe/keep_order.h"

@@ -1,7 +1,7 @@
 /* shared_keys.c - the keys that several documents have, in order, found in bounded memory */
 #include "loads/shared_keys.h"
 
-#include "base/external_sort.h"
+#include "base/file/external_sort.h"
 #include "base/memory.h"
 #include "base/repeats.h"
 

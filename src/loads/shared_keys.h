@@ -8,8 +8,8 @@
 #include <neardup/candidates.h>
 #include <neardup/error.h>
 
-#include "base/pool.h"
-#include "base/spool.h"
+#include "base/file/spool.h"
+#include "base/thread/pool.h"
 
 /*
  * A document has some 21 keys, and nearly all of them are no other's.  These are not written to any

@@ -9,8 +9,8 @@
 #include <neardup/dedup.h>
 #include <neardup/recipe.h>
 
-#include "base/pool.h"
-#include "base/spool.h"
+#include "base/file/spool.h"
+#include "base/thread/pool.h"
 #include "loads/budget.h"
 #include "loads/linking.h"
 #include "loads/loads.h"

@@ -5,7 +5,7 @@
 #include <neardup/recipe.h>
 #include <neardup/run.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "loads/budget.h"
 #include "reading/comparable.h"
 #include "reading/fields.h"

@@ -6,7 +6,7 @@
 
 #include <neardup/sketch_file.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "reading/reading.h"
 #include "recipe/recipe.h"
 #include "sketches/known_rows.h"

@@ -11,7 +11,7 @@
 #include <neardup/types.h>
 
 #include "base/groups.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "reading/fields.h"
 
 /* The number of the value at an index (fields.h). */

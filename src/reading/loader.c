@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "sketches/sketches.h"
 
 /*

@@ -6,9 +6,9 @@
 #include <neardup/input.h>
 #include <neardup/types.h>
 
+#include "base/file/spool.h"
 #include "base/memory.h"
-#include "base/pool.h"
-#include "base/spool.h"
+#include "base/thread/pool.h"
 #include "reading/names.h"
 #include "reading/reading.h"
 

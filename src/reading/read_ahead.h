@@ -6,7 +6,7 @@
 
 #include <neardup/error.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "input/input_ahead.h"
 
 /*

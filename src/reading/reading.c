@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "input/formats/formats.h"
 #include "input/input_limit.h"
 #include "loads/budget.h"

@@ -9,8 +9,8 @@
 #include <neardup/input.h>
 #include <neardup/types.h>
 
-#include "base/pool.h"
-#include "base/publish.h"
+#include "base/file/publish.h"
+#include "base/thread/pool.h"
 #include "reading/parsed.h"
 #include "sketches/sketches.h"
 

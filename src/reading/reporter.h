@@ -8,7 +8,7 @@
 #include <neardup/run.h>
 
 #include "base/json_out.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "reading/reading.h"
 
 /*

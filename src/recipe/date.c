@@ -1,7 +1,7 @@
 /* date.c - dates as RFC 3339, RFC 2822 and seconds since 1970 write them */
 #include "recipe/keep.h"
 
-#include "base/decimal.h"
+#include "base/number/decimal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include <neardup/text.h>
 
-#include "base/decimal.h"
+#include "base/number/decimal.h"
 
 bool nd_keep_is_by_length(const struct nd_keep *keep)
 {

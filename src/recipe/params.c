@@ -10,7 +10,7 @@
 
 #include <neardup/index.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "feature/feature_params.h"
 #include "feature/featurer.h"
 #include "feature/weigh.h"

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/number.h"
+#include "base/number/number.h"
 #include "base/view.h"
 #include "recipe/keys.h"
 

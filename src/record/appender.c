@@ -21,9 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/temporary.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/temporary.h"
 #include "record/layout.h"
 #include "record/parts.h"
 #include "record/reader.h"

@@ -6,8 +6,8 @@
 #include <neardup/input.h>
 #include <neardup/types.h>
 
-#include "base/late_write.h"
-#include "base/publish.h"
+#include "base/file/late_write.h"
+#include "base/file/publish.h"
 #include "input/streams/entry_header.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* outputs.c - the files that a run writes, from opening to publishing */
 #include "report/outputs.h"
 
-#include "base/temporary.h"
+#include "base/file/temporary.h"
 #include "input/streams/pack.h"
 
 #include <string.h>

@@ -6,8 +6,8 @@
 
 #include <neardup/run.h>
 
-#include "base/publish.h"
-#include "base/spool.h"
+#include "base/file/publish.h"
+#include "base/file/spool.h"
 #include "evidence/rows.h"
 #include "reading/options.h"
 #include "reading/reading.h"

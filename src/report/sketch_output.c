@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
+#include "base/file/temporary.h"
 #include "record/packed.h"
 #include "report/output.h"
 

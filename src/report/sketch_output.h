@@ -4,7 +4,7 @@
 
 #include <neardup/sketch_file.h>
 
-#include "base/publish.h"
+#include "base/file/publish.h"
 
 struct nd_sketch_output;
 

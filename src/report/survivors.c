@@ -10,10 +10,10 @@
 #define _GNU_SOURCE
 #include "report/survivors.h"
 
+#include "base/file/spool.h"
 #include "base/hash.h"
 #include "base/hash_set.h"
 #include "base/memory.h"
-#include "base/spool.h"
 #include "input/formats/detect.h"
 #include "input/streams/pack.h"
 #include "report/annotation.h"

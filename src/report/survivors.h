@@ -6,8 +6,8 @@
 #include <neardup/input.h>
 #include <neardup/run.h>
 
-#include "base/late_write.h"
-#include "base/publish.h"
+#include "base/file/late_write.h"
+#include "base/file/publish.h"
 #include "reading/options.h"
 
 #include <stdbool.h>

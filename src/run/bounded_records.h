@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/spool.h"
+#include "base/file/spool.h"
 #include "reading/lookup.h"
 #include "run/keep_order.h"
 #include "run/run.h"

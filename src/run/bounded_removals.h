@@ -2,7 +2,7 @@
 #ifndef ND_RUN_BOUNDED_REMOVALS_H
 #define ND_RUN_BOUNDED_REMOVALS_H
 
-#include "base/external_sort.h"
+#include "base/file/external_sort.h"
 #include "run/bounded_records.h"
 #include "run/removal.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/number/number.h"
 #include "input/formats/json_walk.h"
 
 enum {

@@ -2,7 +2,7 @@
 #include "run/run.h"
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "report/summary.h"
 #include "sketches/known_rows.h"
 

@@ -6,7 +6,7 @@
 
 #include <neardup/run.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "engine/engine.h"
 #include "evidence/quoted.h"
 #include "input/formats/field_list.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 struct nd_jobs {
     struct nd_workspaces *workspaces;

@@ -15,7 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "server/peers.h"
 
 enum { BACKLOG = 4096, REST_MS = 100 };

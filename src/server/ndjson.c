@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/spool.h"
+#include "base/file/spool.h"
 #include "server/answers.h"
 #include "server/handlers.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 /* How often connections are looked at; whether a client has gone in one look of so many. */
 enum { LOOK_EVERY_MS = 100, LOOKS_READING = 10, LOOKS_WAITING = 100 };

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
+#include "base/file/temporary.h"
 
 /* A nameless file in the folder of such, as a stream with a descriptor of its own.  NULL: *err. */
 static FILE *open_answer(struct nd_exchange *x, struct nd_error *err)

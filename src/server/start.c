@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "server/daemon.h"
 #include "server/listener.h"
 #include "server/state.h"

@@ -8,7 +8,7 @@
 
 #include "base/json_out.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "server/head.h"
 #include "server/jobs.h"
 #include "server/keys.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 struct nd_workspaces {
     struct nd_store *store;

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/number/bits.h"
 #include "base/sort.h"
 #include "simd/signature/signature_kernels.h"
 

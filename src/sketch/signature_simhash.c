@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/bits.h"
+#include "base/number/bits.h"
 #include "base/sort.h"
 #include "simd/signature/signature_kernels.h"
 

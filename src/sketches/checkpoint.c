@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/temporary.h"
 #include "base/memory.h"
-#include "base/temporary.h"
 #include "record/packed.h"
 
 enum { CHUNK_ROWS_MIN = 4096, CHUNK_PART = 32, CHUNKS_MAX = 1000000 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/spool.h"
+#include "base/file/spool.h"
 #include "record/layout.h"
 #include "record/packed.h"
 

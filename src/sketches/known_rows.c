@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/external_sort.h"
+#include "base/file/external_sort.h"
+#include "base/file/spool.h"
 #include "base/memory.h"
-#include "base/spool.h"
 #include "recipe/recipe.h"
 #include "record/document_row.h"
 #include "record/packed.h"

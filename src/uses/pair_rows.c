@@ -1,7 +1,7 @@
 /* pair_rows.c - a pair as a line of TSV or of JSON */
 #include "uses/pair_rows.h"
 
-#include "base/number.h"
+#include "base/number/number.h"
 #include "evidence/rows.h"
 
 #include <string.h>

@@ -15,7 +15,7 @@
 #include <neardup/uses.h>
 
 #include "base/address.h"
-#include "base/sorted_rows.h"
+#include "base/file/sorted_rows.h"
 #include "recipe/recipe.h"
 #include "run/bounded_loads.h"
 #include "run/run.h"

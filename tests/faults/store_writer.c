@@ -23,7 +23,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "store/catalog/catalog.h"
 #include "store/segments/segments.h"
 #include "store/store.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "store/store.h"
 
 struct fixture {

@@ -10,8 +10,8 @@
 #include <neardup/recipe.h>
 #include <neardup/sketch.h>
 
-#include "base/bits.h"
 #include "base/hash.h"
+#include "base/number/bits.h"
 
 enum { TEXTS = 120, TEXT_WORDS = 40, TEXT_BYTES = TEXT_WORDS * 6 };
 

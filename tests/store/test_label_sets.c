@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "store/catalog/label_sets.h"
 #include "store/store.h"
 

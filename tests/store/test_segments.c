@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 enum { MANY = 400, SMALL = 20000 /* bytes of a segment */ };
 

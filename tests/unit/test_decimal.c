@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/number/decimal.h"
 
 static struct nd_decimal number(const char *text)
 {

@@ -15,7 +15,7 @@
 #include <neardup.h>
 
 #include "base/hash.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "engine/engine.h"
 
 #include "sized.h"

@@ -16,7 +16,7 @@
 #include <neardup/dedup.h>
 #include <neardup/recipe.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "engine/engine.h"
 
 #define FAILING_MAPS

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/external_sort.h"
+#include "base/file/external_sort.h"
 #include "base/hash.h"
 
 #include "failing_malloc.h"

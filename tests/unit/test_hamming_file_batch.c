@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 
-#include "base/checked.h"
+#include "base/file/checked.h"
 #include "base/hash.h"
 #include "hamming/file/file.h"
 #include "sized.h"

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/temporary.h"
+#include "base/file/temporary.h"
 
 static char folder[] = "/tmp/test_hamming_names.XXXXXX";
 static char path[64], other[64], planted[64];

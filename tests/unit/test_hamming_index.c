@@ -13,7 +13,7 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 
 #include "sized.h"
 

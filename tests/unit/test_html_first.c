@@ -14,7 +14,7 @@
 
 #include <neardup/input.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 
 enum { THREADS = 8, PROCESSES = 300, SECONDS = 300 };
 

@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "input/input_state.h"
 
 static const char TEXT_KEY[] = "{\"text\":\"";

@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "base/json_out.h"
-#include "base/number.h"
+#include "base/number/number.h"
 
 static void assert_text(struct nd_json *j, const char *expected)
 {

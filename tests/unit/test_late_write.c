@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "base/late_write.h"
-#include "base/spool.h"
+#include "base/file/late_write.h"
+#include "base/file/spool.h"
 
 enum { WRITES = 40, PIECES = 3000 };
 

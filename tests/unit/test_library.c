@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "input/library/library.h"
 
 enum { THREADS = 8 };

@@ -19,8 +19,8 @@
 #include <neardup/index.h>
 
 #include "base/hash.h"
-#include "base/pool.h"
-#include "base/thread.h"
+#include "base/thread/pool.h"
+#include "base/thread/thread.h"
 #include "failing_malloc.h"
 #include "index/live.h"
 #include "index/live_state.h"

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file/spool.h"
 #include "base/groups.h"
 #include "base/hash.h"
 #include "base/hash_set.h"
-#include "base/spool.h"
 #include "reading/lookup.h"
 
 enum { N = 20000 };

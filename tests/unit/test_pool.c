@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 
 enum { TASKS = 10000 };
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/publish.h"
+#include "base/file/publish.h"
 
 int __real_open(const char *path, int flags, ...);
 int __real_rename(const char *from, const char *to);

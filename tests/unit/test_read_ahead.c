@@ -1,7 +1,7 @@
 /* test_read_ahead.c - files read ahead in pieces give what they give when they are read in order */
 #include "input_fixture.h"
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "reading/read_ahead.h"
 #include "sized.h"
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "base/shares.h"
+#include "base/thread/shares.h"
 
 static void one_worker_takes_all_in_order(void **state)
 {

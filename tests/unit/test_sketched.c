@@ -15,8 +15,8 @@
 #include <neardup/sketch_file.h>
 
 #include "base/hash.h"
-#include "base/pool.h"
 #include "base/replaced_hash.h"
+#include "base/thread/pool.h"
 #include "engine/engine.h"
 #include "recipe/recipe.h"
 

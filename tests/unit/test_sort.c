@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/bits.h"
 #include "base/hash.h"
+#include "base/number/bits.h"
 #include "base/sort.h"
 
 enum { MOST = 20000 };

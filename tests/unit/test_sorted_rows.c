@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/file/sorted_rows.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/sorted_rows.h"
 
 #include "failing_malloc.h"
 

@@ -16,7 +16,7 @@
 #include <neardup/index.h>
 #include <neardup/recipe.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "engine/engine.h"
 
 #include "engine_fixture.h"

@@ -4,7 +4,7 @@
  * and those one at a time:
  *
  *     write anew   Everything goes to a file without a name, which is synced and then takes the
- *                  name (base/temporary.h).  Readers of the old file keep it.
+ *                  name (base/file/temporary.h).  Readers of the old file keep it.
  *     append       1. What a killed writer left behind the end is cut off.
  *                  2. The new segment is written behind the end and synced.  No header names it
  *                     yet, so no reader sees it.
@@ -30,8 +30,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/temporary.h"
 #include "base/hash.h"
-#include "base/temporary.h"
 #include "hamming/file/change.h"
 
 enum { HEAD_BYTES = ND_HAMMING_HEADERS * ND_HAMMING_PAGE };

@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file/temporary.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/temporary.h"
 #include "hamming/file/segment.h"
 #include "hamming/plan/plan.h"
 

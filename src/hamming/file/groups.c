@@ -20,7 +20,7 @@
 
 #include <neardup/hamming_file.h>
 
-#include "base/bits.h"
+#include "base/number/bits.h"
 
 enum { EACH = 512, WORDS_EACH = EACH / 64, TEXTS_EACH = 16, LENGTH_BYTES = 5 };
 

@@ -18,7 +18,7 @@
  *
  *     | list of chunks | ids | groups | rows | table 0: values, numbers | table 1: … | … |
  *
- * and, with the layout fast, the checksums of these chunks in units (base/checked.h).
+ * and, with the layout fast, the checksums of these chunks in units (base/file/checked.h).
  *
  * ids and groups: of each distinct fingerprint its ids (groups.h).  values: the leading bits of all
  * fingerprints in the table's order of bits, ascending and coded (values.h).  Fingerprints of up to

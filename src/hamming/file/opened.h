@@ -2,7 +2,7 @@
 #ifndef ND_HAMMING_FILE_OPENED_H
 #define ND_HAMMING_FILE_OPENED_H
 
-#include "base/checked.h"
+#include "base/file/checked.h"
 #include "hamming/file/groups.h"
 #include "hamming/file/layout.h"
 #include "hamming/file/values.h"

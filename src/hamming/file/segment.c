@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/checked.h"
+#include "base/file/checked.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/external_sort.h"
+#include "base/file/external_sort.h"
 #include "base/hash.h"
 #include "hamming/file/chunk_stream.h"
 #include "hamming/file/groups.h"

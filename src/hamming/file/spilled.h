@@ -2,7 +2,7 @@
 #ifndef ND_HAMMING_FILE_SPILLED_H
 #define ND_HAMMING_FILE_SPILLED_H
 
-#include "base/spool.h"
+#include "base/file/spool.h"
 #include "hamming/file/layout.h"
 
 /*

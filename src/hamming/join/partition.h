@@ -9,7 +9,7 @@
 
 #include <neardup/hamming.h>
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "simd/hamming/hamming_record.h"
 
 /* The data that all threads of a join share. */

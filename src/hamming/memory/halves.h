@@ -2,7 +2,7 @@
 #ifndef ND_HAMMING_MEMORY_HALVES_H
 #define ND_HAMMING_MEMORY_HALVES_H
 
-#include "base/checked.h"
+#include "base/file/checked.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

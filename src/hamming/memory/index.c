@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "base/lock.h"
+#include "base/thread/lock.h"
 #include "hamming/memory/sink.h"
 #include "hamming/plan/family.h"
 #include "hamming/plan/plan.h"

@@ -8,7 +8,7 @@
 
 #include <neardup/hamming.h>
 
-#include "base/bits.h"
+#include "base/number/bits.h"
 
 /* How many bits are 1: the bits of a key, for example. */
 static inline unsigned nd_hamming_ones(const uint64_t *x, size_t words)

@@ -8,7 +8,7 @@
  */
 #include "input/library/library.h"
 
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "input/library/codecs_load.h"
 #include "input/library/libarchive_load.h"
 #include "input/library/libxml_load.h"

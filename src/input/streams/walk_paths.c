@@ -218,7 +218,7 @@ static bool is_directory(const struct dirent *e, const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* An output that a run, this one or another, is still writing (src/base/temporary.c). */
+/* An output that a run, this one or another, is still writing (src/base/file/temporary.c). */
 static bool is_ours(const char *name)
 {
     static const char prefix[] = ".neardup-";

@@ -4,9 +4,9 @@
 
 #include <stdatomic.h>
 
-#include "base/lock.h"
-#include "base/pool.h"
-#include "base/thread.h"
+#include "base/thread/lock.h"
+#include "base/thread/pool.h"
+#include "base/thread/thread.h"
 #include "index/live.h"
 #include "store/catalog/catalog.h"
 #include "store/catalog/label_sets.h"

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "store/segments/segments_files.h"
 #include "store/segments/segments_record.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 struct nd_segment_file {
     uint32_t number;

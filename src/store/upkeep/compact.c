@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "store/read/store_state.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "store/search/search.h"
 #include "store/write/snapshots.h"
 #include "store/write/writer.h"

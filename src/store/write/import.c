@@ -1,7 +1,7 @@
 /* import.c - documents with their versions, times and visits, put into a store that lacks them */
 #include <stdlib.h>
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "base/view.h"
 #include "store/read/session_state.h"
 #include "store/write/write.h"
