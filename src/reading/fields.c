@@ -190,7 +190,7 @@ void nd_field_set_meet_some(struct nd_field_set *f, const struct nd_document *do
     }
 }
 
-/* What no document has, for the message: "a field", "a date in a field". */
+/* The words for what no document has, in the message: "a field", "a date in a field". */
 static const char *lacking(const struct nd_watched_field *w)
 {
     if (w->is_id)

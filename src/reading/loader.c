@@ -39,7 +39,7 @@ struct nd_loader {
     size_t count, capacity;
     struct run *run;
     size_t n_runs, run_capacity;
-    /* Of the batch. */
+    /* members of the batch */
     const uint32_t *number;
     size_t from;
     bool parses;

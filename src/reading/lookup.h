@@ -77,7 +77,7 @@ void nd_lookup_free(struct nd_lookup *l);
  */
 enum nd_status nd_lookup_keep(struct nd_lookup *l, const struct nd_record *record,
                               struct nd_place *place, struct nd_error *err);
-/* The same of a record that need not be copied, in any thread; false: it must be. */
+/* Find the place of a record that need not be copied, in any thread; false: it must be. */
 bool nd_lookup_find_place(const struct nd_lookup *l, const struct nd_record *record,
                           struct nd_place *place);
 

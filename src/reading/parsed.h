@@ -21,14 +21,16 @@ struct nd_parsed {
     const struct nd_source *source;
     struct nd_document document;
     struct nd_bad_record *bad; /* NULL: a document */
-    /* Of a document that is read from a sketch file: its record is this packed, and it has no text.
-     * NULL: it is read itself. */
+    /*
+     * the packed record of a document that is read from a sketch file, and has no text; NULL: it is
+     * read itself
+     */
     const struct nd_sketch_row *sketched;
     uint64_t key;              /* for the `parsed` hook to fill */
     struct nd_slice_mark mark; /* where a sample is read */
 };
 
-/* What the engine is given of it. */
+/* The item of it that the engine is given. */
 static inline struct nd_dedup_item nd_parsed_item(const struct nd_parsed *parsed)
 {
     return (struct nd_dedup_item){

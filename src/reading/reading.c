@@ -18,9 +18,9 @@
 #include <string.h>
 
 /*
- * What a worker has of a batch, its part, or all of a batch of its own: with what is made of it, that
+ * The size of a worker's part of a batch, or of a batch of its own: with what is made of it, that
  * stays in a core's cache (2 MB took a quarter longer on small mails), and waking the workers costs
- * nothing beside it.  Where records are so large that workers would wait for the last, and the
+ * nothing beside it. Where records are so large that workers would wait for the last, and the
  * engine would have a handful at a time, up to eight times as much.
  */
 enum {
@@ -127,7 +127,7 @@ static void forget(struct slot *slot)
     slot->seen.count = 0;
 }
 
-/* Of sketch files, the first block is in every sample. */
+/* Check whether a block is sampled. The first block of sketch files is in every sample. */
 static bool is_sampled(const struct nd_reading *r, size_t block)
 {
     return !block || r->block_share <= 0 || (double)nd_mix64(block) * 0x1p-64 < r->block_share;
@@ -178,7 +178,7 @@ static void fill_slot(struct nd_reading *r, struct slot *slot)
     nd_input_progress(r->input, &slot->seen.done, &slot->seen.total);
 }
 
-/* Where workers read their own batches, the run counts the time. */
+/* Fill a slot. If workers read their own batches, the run counts the time. */
 static void fill(struct nd_reading *r, struct slot *slot)
 {
     uint64_t began = r->slice && !r->hooks.by_worker ? nd_thread_ns() : 0;
@@ -474,7 +474,7 @@ static void parse_by_all(struct nd_reading *r, struct slot *slot)
     cut_batch(r, slot, 0);
 }
 
-/* What the reading of a slot came to; 1: its batch is there. */
+/* Take the result of reading a slot; 1: its batch is there. */
 static int take(struct nd_reading *r, struct slot *slot, struct nd_error *err)
 {
     tell_problems(r, slot);

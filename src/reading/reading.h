@@ -33,7 +33,7 @@ struct nd_reading_hooks {
     bool by_worker; /* each worker has batches of its own */
     /* When a pipe pauses, give what has come. */
     bool answers_pauses;
-    /* What the paths are, which is then read by this; NULL: they are documents. */
+    /* the sketch files that the paths are, which are then read by this; NULL: they are documents */
     const struct nd_sketches *sketches;
     /* A record has been parsed; called by several workers at once.  NULL: nothing. */
     void (*parsed)(void *context, struct nd_parsed *parsed, unsigned worker);
@@ -41,7 +41,7 @@ struct nd_reading_hooks {
     /* A problem with an input, in the thread that calls nd_reading_next or nd_reading_take. */
     void (*problem)(void *reporter, const struct nd_problem *problem);
     void *reporter;
-    /* Of a budget; 0: there is none. */
+    /* limits of a budget; 0: there is none */
     size_t record_bytes, batch_bytes;
 };
 
@@ -54,7 +54,9 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
  * much longer.  Before anything is read; borrowed. */
 struct nd_slice;
 void nd_reading_set_slice(struct nd_reading *r, struct nd_slice *slice, double share);
-/* Of sketch files, read about this share of the blocks; which share that was, once all are read. */
+/*
+ * Read about this share of the blocks of sketch files; say which share that was, once all are read.
+ */
 void nd_reading_sample_blocks(struct nd_reading *r, double share);
 double nd_reading_blocks_read(const struct nd_reading *r);
 /* Find the files that will be read, and tell of what is wrong with them.  ND_ENOMEM. */
@@ -69,9 +71,9 @@ void nd_reading_free(struct nd_reading *r);
 int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struct nd_error *err);
 
 /*
- * Where each worker has batches of its own.  Begin one: it gets the next ticket, and bytes that can
- * be read before its turn are read, at any time.  Then cut it into records, in the turn of the
- * ticket; the worker's last batch is gone since the beginning.  Then parse it, at any time.  Then
+ * For workers that have batches of their own. Begin one: it gets the next ticket, and bytes that
+ * can be read before its turn are read, at any time. Then cut it into records, in the turn of the
+ * ticket; the worker's last batch is gone since the beginning. Then parse it, at any time. Then
  * take it, in the turn of the ticket: what nd_reading_next returns.
  */
 unsigned long nd_reading_begin(struct nd_reading *r, unsigned worker);
@@ -89,7 +91,7 @@ const struct nd_sketches *nd_reading_sketches(const struct nd_reading *r);
 enum nd_status nd_reading_reread(struct nd_reading *r, uint32_t source, uint64_t offset, size_t len,
                                  struct nd_buffer *bytes, struct nd_error *err);
 
-/* What a file was when it was found; none where that is no regular file. */
+/* The mark of a file as it was when it was found; none if that is no regular file. */
 static inline struct nd_file_mark nd_input_file_mark(const struct nd_input_file *file)
 {
     return (struct nd_file_mark){file->device, file->inode, file->size, file->modified_seconds,

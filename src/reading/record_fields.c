@@ -43,7 +43,7 @@ static enum nd_status add_named(struct nd_record_fields *fields, const struct nd
     return status;
 }
 
-/* What this run asks of documents the next one will ask, too. */
+/* Add the fields that this run asks of documents: the next one will ask for them, too. */
 static enum nd_status add_used(struct nd_record_fields *fields, const struct nd_run_options *o,
                                const char *keep, struct nd_error *err)
 {

@@ -45,7 +45,7 @@ void nd_reporter_init(struct nd_reporter *r, const struct nd_run_events *to, boo
 void nd_reporter_release(struct nd_reporter *r);
 
 void nd_reporter_problem(struct nd_reporter *r, const struct nd_problem *problem);
-/* The same, as a hook of nd_reading. */
+/* As nd_reporter_problem, as a hook of nd_reading. */
 void nd_reporter_tell(void *reporter, const struct nd_problem *problem);
 void nd_reporter_warn(struct nd_reporter *r, const char *format, ...) ND_PRINTF(2, 3);
 /* A bad record is counted and told.  ND_EINPUT where the run is strict, or where it stops early

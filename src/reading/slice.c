@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* Of a long text the pieces of its beginning do. */
+/* The pieces of the beginning do for a long text. */
 enum { PIECE = 24, PIECES_END = 8192 };
 
 /* The lists of hashes are sorted at the end, so that the order of the workers does not count. */
@@ -84,8 +84,10 @@ static void take(struct minima *m, uint64_t hash)
     m->second = other < m->second ? other : m->second;
 }
 
-/* What ends a line counts as a space, and letters of ASCII in lower case; other bytes lose a bit,
- * which does no harm. */
+/*
+ * Line ends count as spaces, and letters of ASCII in lower case; other bytes lose a bit, which does
+ * no harm.
+ */
 static uint64_t as_one(uint64_t bytes)
 {
     const uint64_t inked = (((bytes & ~TOPS) + ONES * (0x7F - ' ')) | bytes) & TOPS;

@@ -44,7 +44,7 @@ struct nd_slice_repeated {
     double text, near;
 };
 
-/* What was read, once nothing is any more. */
+/* The counts of all that was read, once nothing is any more. */
 struct nd_slice_totals {
     uint64_t documents; /* in the slice or not */
     struct nd_slice_repeated all, sampled;

@@ -102,7 +102,7 @@ void nd_mail_name(struct nd_json *out, const char *parameter, struct nd_view nam
         put_encoded(out, parameter, name, fold);
 }
 
-/* Where the message's first line ends. */
+/* The end of the message's first line. */
 static const char *line_end_of(struct nd_view message)
 {
     const char *end = message.len ? memchr(message.data, '\n', message.len) : NULL;

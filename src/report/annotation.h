@@ -16,7 +16,7 @@
  * name in a JSON object, in a header field of mail, and in columns of CSV and TSV.
  */
 
-/* What the texts of two documents have in common. */
+/* The measures of what the texts of two documents have in common. */
 struct nd_measures {
     bool is_verified; /* the texts were compared, so the resemblance is known */
     double resemblance;
@@ -44,7 +44,7 @@ struct nd_annotation {
  * signatures of the other document have.
  */
 void nd_measures_json(struct nd_json *out, const struct nd_measures *m, const char *other);
-/* The same as parameters of a header field, each after a semicolon. */
+/* Write the measures as parameters of a header field, each after a semicolon. */
 void nd_measures_mail(struct nd_json *out, const struct nd_measures *m);
 
 /* Append a parameter of a header field whose value is a name, on a line of its own. */

@@ -29,7 +29,7 @@ static size_t string_end(const char *text, size_t from, size_t len)
     return i < len ? i + 1 : len;
 }
 
-/* Where the member that begins at `from` ends: at the comma after it, or at the closing brace. */
+/* The end of the member that begins at `from`: at the comma after it, or at the closing brace. */
 static size_t member_end(const char *text, size_t from, size_t len)
 {
     unsigned depth = 0;

@@ -238,7 +238,7 @@ static enum nd_status reserve(struct nd_output *o, struct nd_late_write *late, s
     return status;
 }
 
-/* What is little is copied after all, until there is more of it. */
+/* Copy what is little after all, until there is more of it. */
 enum nd_status nd_output_return(struct nd_output *o, struct nd_error *err)
 {
     struct nd_late_write *late = o->late;
@@ -272,7 +272,7 @@ enum nd_status nd_output_flush(struct nd_output *o, struct nd_error *err)
     return o->temporary ? ND_OK : write_held(o, err);
 }
 
-/* What is whole goes to the publisher; what was written in place is closed. */
+/* Give a whole file to the publisher; close what was written in place. */
 static enum nd_status hand_over(struct nd_output *o, struct nd_error *err)
 {
     struct nd_temporary *file = o->temporary;

@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 /*
- * What has a regular or absent name is written unseen, and given to the publisher once it is whole;
- * anything else (a device, a pipe, "-" for the standard output, /dev/fd/5 for what is open as 5) is
- * written in place.  Not for two threads at once.
+ * A file. One with a regular or absent name is written unseen, and given to the publisher once it
+ * is whole; anything else (a device, a pipe, "-" for the standard output, /dev/fd/5 for what is
+ * open as 5) is written in place. Not for two threads at once.
  */
 struct nd_output;
 
@@ -68,9 +68,9 @@ void nd_output_discard(struct nd_output *o);
 /* ---- Records of several files behind one another ---- */
 
 /*
- * What must stand between two records so that they stay two: a newline where the first does not end
- * in one; a blank line between paragraphs and between messages; the line of an envelope before a
- * message that has none.  Starts from zeroes.
+ * The bytes between two records, so that they stay two: a newline where the first does not end in
+ * one; a blank line between paragraphs and between messages; the line of an envelope before a
+ * message that has none. Starts from zeroes.
  */
 struct nd_separator {
     unsigned char has_record; /* one has been written */

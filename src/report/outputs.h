@@ -60,10 +60,10 @@ static inline bool nd_outputs_has_names(const struct nd_outputs *o)
 
 /* Open what the options name, as far as the request heeds it.  ND_EIO, ND_ENOMEM. */
 enum nd_status nd_outputs_open(struct nd_outputs *o, struct nd_error *err);
-/* Of these only the summary and the manifest. */
+/* Open only the summary or the manifest of these. */
 enum nd_status nd_outputs_open_summary(struct nd_outputs *o, struct nd_error *err);
 enum nd_status nd_outputs_open_manifest(struct nd_outputs *o, struct nd_error *err);
-/* Of these only where the records go. */
+/* Open only the files of these to which the records go. */
 enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *err);
 /* options->output as a single file, for whoever writes something else than records; NULL: failed. */
 struct nd_output *nd_outputs_open_one(struct nd_outputs *o, struct nd_error *err);
@@ -71,7 +71,7 @@ struct nd_output *nd_outputs_open_one(struct nd_outputs *o, struct nd_error *err
 /* All sources up to this one, then a record of it that survives (record.data NULL: none). */
 enum nd_status nd_outputs_survive(struct nd_outputs *o, uint32_t source, struct nd_view record,
                                   struct nd_error *err);
-/* The same of a record that does not survive, where those are asked for. */
+/* As nd_outputs_survive, for a record that does not survive, where those are asked for. */
 enum nd_status nd_outputs_remove(struct nd_outputs *o, uint32_t source, struct nd_view record,
                                  struct nd_error *err);
 /* Write the rows of a batch, and empty them. */
@@ -79,8 +79,8 @@ enum nd_status nd_outputs_put_rows(struct nd_outputs *o, struct nd_rows *rows,
                                    struct nd_error *err);
 
 /*
- * The same of a batch with little done in its turn: between nd_outputs_borrow and nd_outputs_return
- * its records are given, and stay where they are, as its rows do.  Files that nobody sees yet only
+ * Writes of a batch with little done in its turn: between nd_outputs_borrow and nd_outputs_return
+ * its records are given, and stay where they are, as its rows do. Files that nobody sees yet only
  * get places for them then; the bytes are written by nd_outputs_write_late, in any thread, after
  * which the rows are empty.
  */
@@ -102,7 +102,7 @@ enum nd_status nd_outputs_copy_rows(struct nd_outputs *o, struct nd_error *err);
 enum nd_status nd_outputs_publish(struct nd_outputs *o, struct nd_run_summary *summary,
                                   struct nd_error *err);
 
-/* What was not published is gone. */
+/* Remove what was not published. */
 void nd_outputs_release(struct nd_outputs *o);
 
 #endif

@@ -12,7 +12,7 @@ struct nd_sketch_output;
 struct nd_sketch_output *nd_sketch_output_open(const char *name, const struct nd_recipe *recipe,
                                                const struct nd_sketch_writer_options *options,
                                                struct nd_error *err);
-/* What packs rows for it, and takes rows and sources. */
+/* The writer that packs rows for it, and takes rows and sources. */
 struct nd_sketch_writer *nd_sketch_output_writer(struct nd_sketch_output *o);
 /* A document that is packed already (record/packed.h). */
 enum nd_status nd_sketch_output_add_packed(struct nd_sketch_output *o, struct nd_view packed,

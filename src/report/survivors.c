@@ -128,7 +128,7 @@ static enum nd_status copy_stored(const struct nd_source *source, struct nd_outp
 
 /* ---- Survivors ---- */
 
-/* What one output file holds.  With a folder of outputs each has its own shape. */
+/* The contents of one output file. With a folder of outputs each has its own shape. */
 enum shape { SHAPE_UNKNOWN, SHAPE_RECORDS, SHAPE_PATHS, SHAPE_DOCUMENT, SHAPE_ARCHIVE, SHAPE_FILE };
 
 struct nd_survivors {

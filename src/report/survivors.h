@@ -18,7 +18,7 @@
  */
 struct nd_survivors;
 
-/* Where they go, when all has been added.  `options` says the rest. */
+/* The place where they go, when all has been added. `options` says the rest. */
 struct nd_survivors_params {
     const struct nd_run_options *options;
     struct nd_publisher *publisher;
@@ -65,9 +65,9 @@ enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err);
 
 /* All has been added: the publisher has what is whole. */
 enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err);
-/* What was finished has been published. */
+/* Note that what was finished has been published. */
 void nd_survivors_are_published(struct nd_survivors *s);
-/* Of a mirror the i-th input that will be replaced; NULL: there are fewer. */
+/* The i-th input that a mirror will replace; NULL: there are fewer. */
 const struct nd_input_file *nd_survivors_replaced(const struct nd_survivors *s, size_t i);
 /* Frees it; folders that were made go where nothing was published (nd_mirror_free).  NULL: nothing.
  */
