@@ -135,7 +135,7 @@ static void print_entry(const struct option *o, const struct command *command)
         print_parts(o);
 }
 
-/* What the page says of an option, besides its help. */
+/* A text of the page about an option, besides its help. */
 struct remark {
     const char *name, *text, *end;
     size_t name_len;

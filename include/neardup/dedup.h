@@ -244,13 +244,17 @@ struct nd_dedup_stats {
     uint64_t candidates, checks;
     /* Bytes of the texts that were pushed, and of the index in memory. */
     uint64_t bytes, index_bytes;
-    /* Of recipes with signatures, of the documents that are indexed and no shorter than a shingle:
-     * those that have some signature, and those of which all are rejected. */
+    /*
+     * Documents that are indexed by a recipe with signatures, and no shorter than a shingle: those
+     * that have some signature, and those of which all are rejected.
+     */
     uint64_t signed_documents, unsigned_documents;
-    /* Of the documents that are indexed: those that later ones do not meet by every key, as
-     * max_checks of their candidates, or as many documents as it lists, had it before; and how many
-     * keys that are.  If samples of shingles find candidates, keys that list as many as they can
-     * count only where so many are full that others may be missed. */
+    /*
+     * Documents of the index that later ones do not meet by every key, as max_checks of their
+     * candidates, or as many documents as it lists, had it before; and how many keys that are. If
+     * samples of shingles find candidates, keys that list as many as they can count only where so
+     * many are full that others may be missed.
+     */
     uint64_t crowded_documents, crowded_keys;
     /* Bands of the minima, and rows of a band (nd_bands_choose). */
     unsigned bands, rows;

@@ -180,14 +180,14 @@ struct nd_hamming_extreme {
     const char *name;
     /* Entries of the table, and probes of a query. */
     double entries, probes;
-    /* Of a sorted table of fingerprints with their ids, on one core. */
+    /* figures of a sorted table of fingerprints with their ids, on one core */
     double bytes, build_seconds, query_seconds;
 };
 #define ND_HAMMING_EXTREMES 2
 
 /*
- * What the two simple designs would cost that Manku 2007, §3, begins with; first the one that stores
- * all neighbours, then the one that probes them.  ND_EINVAL: the problem is out of range, or a
+ * The cost of the two simple designs that Manku 2007, §3, begins with; first the one that stores
+ * all neighbours, then the one that probes them. ND_EINVAL: the problem is out of range, or a
  * figure of the machine is not above 0.
  */
 ND_API enum nd_status nd_hamming_extremes(const struct nd_hamming_problem *problem,

@@ -216,10 +216,10 @@ struct nd_run_step {
 };
 
 /*
- * Where batches of documents meet in a run in one pass (`keep = first`, stars): in turns, one batch
- * at a time, they are read, decided, noted (ids and names) and written.  Seconds of processor time,
- * without what threads wait: of all of it, in each turn, and in work of the turn to decide that
- * waiting threads share. However many threads there are, a run takes as long as its longest turn.
+ * The turns of a run in one pass (`keep = first`, stars), in which one batch of documents at a time
+ * is read, decided, noted (ids and names) and written. Seconds of processor time, without what
+ * threads wait: of all of it, in each turn, and in work of the turn to decide that waiting threads
+ * share. However many threads there are, a run takes as long as its longest turn.
  */
 struct nd_run_turns {
     double processor, read, decide, shared, note, write;

@@ -31,9 +31,9 @@ struct nd_budget {
     size_t cache_bytes, id_bytes, known_bytes, sort_bytes, key_bytes;
     size_t link_sort_bytes, link_filter_bytes, link_rows_bytes;
     size_t engine_bytes;
-    /* What arrays of some bytes a record may take: union-find, sizes of clusters. */
+    /* bytes a record that arrays may take: union-find, sizes of clusters */
     size_t array_bytes;
-    /* What the process had before the run. */
+    /* memory of the process before the run */
     uint64_t in_use_before;
     /* The longest record, and the length of a batch of short ones. */
     size_t record_bytes, batch_bytes;
@@ -53,9 +53,9 @@ uint64_t nd_budget_for_arrays(uint64_t bytes);
 uint64_t nd_memory_in_use(void);
 
 /*
- * What is held so far, of a run that is `done` of `all` through its input (all 0: not known).  Arrays
- * that it grows by half may take half more for a moment, so two thirds of the total are for what is
- * held.  ND_ENOMEM: it is more, and the message names the total that the whole may need.
+ * Check what is held so far by a run that is `done` of `all` through its input (all 0: not known).
+ * Arrays that it grows by half may take half more for a moment, so two thirds of the total are for
+ * what is held. ND_ENOMEM: it is more, and the message names the total that the whole may need.
  */
 enum nd_status nd_budget_check(const struct nd_budget *budget, uint64_t documents, uint64_t done,
                                uint64_t all, struct nd_error *err);

@@ -113,7 +113,7 @@ struct nd_linking *nd_linking_new(const struct nd_linking_options *options, stru
     return NULL;
 }
 
-/* What only comparing rows needs. */
+/* Free what only the comparing of rows needs. */
 static void release_wanted(struct nd_linking *l)
 {
     free(l->shared);
@@ -131,7 +131,7 @@ static void release_wanted(struct nd_linking *l)
     l->loaded = NULL;
 }
 
-/* What only adding needs, and the makers but for the first, which compares. */
+/* Free what only adding needs. The first maker stays: it compares. */
 static void release_makers(struct nd_linking *l, unsigned from)
 {
     for (unsigned i = from; l->maker && i < l->n_makers; i++) {
@@ -373,8 +373,8 @@ struct reading_key {
 };
 
 /*
- * Where the records of one key do not fit into the memory for rows, all are joined.  Where they do
- * not fit beside those that wait, these are done first.
+ * Make place for the records of a key. If they do not fit into the memory for rows, all are joined.
+ * If they do not fit beside those that wait, these are done first.
  */
 static enum nd_status make_place(struct nd_linking *l, struct reading_key *k, struct nd_error *err)
 {

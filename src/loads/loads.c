@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * What a document takes in a load beside its row in the index and the tables: what an engine has in
- * columns and a table that grow by a quarter; an entry of 24 bytes, as much while these are sorted,
- * and a number.
+ * Bytes of a document in a load, beside its row in the index and the tables: those that an engine
+ * has in columns and a table that grow by a quarter; an entry of 24 bytes, as much while these are
+ * sorted, and a number.
  */
 enum {
     INDEX_BYTES = 370,
@@ -25,7 +25,7 @@ enum {
     SIGNATURE_WORD_BYTES = 12
 };
 
-/* What a document takes that an engine was given, whether it is in the index or not. */
+/* The bytes of a document that an engine was given, whether it is in the index or not. */
 static uint64_t pushed_bytes(const struct nd_loads *l)
 {
     uint64_t bytes = 0;

@@ -38,14 +38,14 @@ struct nd_loads {
     const char *tmp;
     enum nd_cluster cluster; /* what the engines make */
     unsigned threads;        /* that push */
-    /* Of a document in the index of a new engine; 0: of the default recipe. */
+    /* bytes of a document in the index of a new engine; 0: those of the default recipe */
     uint64_t index_bytes;
 
     uint64_t n_load;         /* documents of the load at hand */
     uint64_t n_before;       /* and of all loads before */
     struct nd_column number; /* uint32_t: the records of the load */
     struct nd_external_sort *offers;
-    /* Where one component exceeds the room for entries, only numbers. */
+    /* only numbers, if one component exceeds the room for entries */
     struct nd_load_offer *entry, coming;
     size_t n_entries, entries_max;
     bool has_coming, has_begun;

@@ -170,7 +170,7 @@ static enum nd_status list_keys(struct nd_shared_keys *s, uint64_t first,
     return ND_OK;
 }
 
-/* Of all keys that are listed, leave those of this round. */
+/* Leave only the keys of this round in the list. */
 static void choose_round(struct nd_shared_keys *s)
 {
     struct list *list = &s->list;

@@ -17,9 +17,9 @@
 #include "loads/streamed.h"
 
 /*
- * Where a document's fate is known only when all have been read, whoever has the documents (the
- * files of a run, the rows of frames) collects them: records 0 … n_records - 1, some of which are
- * documents.  This is what is done with them then:
+ * If a document's fate is known only when all have been read, whoever has the documents (the files
+ * of a run, the rows of frames) collects them: records 0 … n_records - 1, some of which are
+ * documents. This is what is done with them then:
  *
  *   link      only where the memory is limited and an index of all would not fit: load all, and find
  *             which could influence each other's decisions (linking.h)

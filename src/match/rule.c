@@ -431,8 +431,10 @@ static struct plan plan_test(const struct nd_rule_node *node, const struct nd_me
     return one(lookup, node->value == ND_RULE_EQUAL ? (unsigned)nd_signature_words(s) : 200);
 }
 
-/* Of an "all of": where a number of values of a signature must be shared, look-ups by it need so
- * many. */
+/*
+ * Plan look-ups for an "all of": if a number of values of a signature must be shared, look-ups by
+ * it need so many.
+ */
 static void need_shared(const struct nd_rule *rule, unsigned at, struct plan *plan)
 {
     for (unsigned i = rule->node[at].first; i; i = rule->node[i].next) {

@@ -86,7 +86,10 @@ static bool is_yet_to_be(const struct nd_run_options *o, size_t i)
            errno == ENOENT;
 }
 
-/* What rows of new documents keep: what is compared, and what the file keeps that they are added to. */
+/*
+ * The parts that rows of new documents keep: what is compared, and what the file keeps that they
+ * are added to.
+ */
 static struct nd_sketch_kept kept_of_fresh(const struct nd_against *a)
 {
     struct nd_sketch_kept keeps = {nd_sketch_kept_of(a->part.recipe).minima,

@@ -39,7 +39,7 @@ struct nd_sketch_writer_options nd_against_like(const struct nd_against *against
 void nd_against_use(struct nd_against *against, struct nd_known_rows *known,
                     struct nd_checkpoint *checkpoint);
 
-/* What the manifest says of the files. */
+/* The files, as the manifest names them. */
 const struct nd_first_line_seen *nd_against_files(const struct nd_against *against, size_t *n);
 
 /* Sketch the documents of a batch; record numbers go on from the batch before. */
@@ -66,7 +66,7 @@ enum nd_status nd_against_load(struct nd_against *against, uint64_t from, size_t
 enum nd_status nd_against_shingles(struct nd_against *against, uint32_t record, unsigned worker,
                                    const uint64_t **shingle, size_t *n, struct nd_error *err);
 
-/* What the outputs call a document of the engine.  The name's bytes are in *room. */
+/* The party that the outputs name for a document of the engine. The name's bytes are in *room. */
 enum nd_status nd_against_party(struct nd_against *against, uint64_t document, struct nd_json *room,
                                 struct nd_party *party, struct nd_error *err);
 

@@ -61,7 +61,7 @@ struct nd_against {
     const uint32_t *order;
     size_t n_order;
 
-    /* What is loaded. */
+    /* documents that are loaded */
     struct nd_dedup_item item[ND_AGAINST_ITEMS_MAX];
     struct nd_sketch_row item_row[ND_AGAINST_ITEMS_MAX];
     struct nd_sketch_room item_room[ND_AGAINST_ITEMS_MAX];

@@ -80,7 +80,7 @@ static enum nd_status pack_sketched(struct nd_sketch_packer *p, size_t i, unsign
     return nd_sketch_row_pack(p->writer, &row, NULL, &p->packed[i], NULL);
 }
 
-/* What is known is of the text; id and place are the document's own. */
+/* Pack a known row for the text; id and place are the document's own. */
 static enum nd_status pack_known(struct nd_sketch_packer *p, size_t i, unsigned worker,
                                  const struct nd_sketch_row *known)
 {

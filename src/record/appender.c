@@ -182,7 +182,7 @@ void nd_sketch_appender_close(struct nd_sketch_appender *a)
 {
     if (!a)
         return;
-    /* What was written and is no part of the file takes room until the next addition. */
+    /* Bytes that were written and are no part of the file take room until the next addition. */
     if (a->writer && !a->made && !a->may_be_added && ftruncate(a->fd, (off_t)a->end) != 0)
         errno = 0;
     nd_temporary_discard(a->made);

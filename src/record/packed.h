@@ -14,7 +14,7 @@
  * nd_packed_row.  All are multiples of 8 bytes.
  */
 
-/* Where a document is in its file, in bytes from the beginning of that. */
+/* The place of a document in its file, in bytes from the beginning of that. */
 struct nd_sketch_place {
     uint64_t row, shingles;
     uint64_t len; /* of both together */

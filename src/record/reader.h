@@ -31,7 +31,7 @@ enum nd_status nd_sketch_file_damaged(const struct nd_sketch_file *f, const char
 enum nd_status nd_sketch_file_read_at(const struct nd_sketch_file *f, void *data, size_t len,
                                       uint64_t at, struct nd_error *err);
 
-/* What the directory says of a block. */
+/* The entry of a block in the directory. */
 const struct nd_sketch_block_entry *nd_sketch_file_entry(const struct nd_sketch_file *f,
                                                          size_t number);
 

@@ -18,7 +18,7 @@ static size_t low_bytes(const struct nd_sketch_head *file)
     return file->flags & ND_SKETCH_HAS_MINIMA ? ND_MINHASH_COUNT : 0;
 }
 
-/* Where the signatures of a row begin. */
+/* The offset at which the signatures of a row begin. */
 static size_t signatures_at(const struct nd_sketch_head *file)
 {
     return sizeof(struct nd_sketch_row_head) + low_bytes(file);

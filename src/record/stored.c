@@ -25,8 +25,10 @@ struct walk {
     size_t n;              /* rows found */
 };
 
-/* Where those rows are that end before `end`, which is where the bytes end that were read; false: one
- * cannot be right. */
+/*
+ * Find the rows that end before `end`, which is where the bytes end that were read; false: one
+ * cannot be right.
+ */
 static bool find_rows(struct walk *w, uint64_t end)
 {
     const struct nd_sketch_file *f = w->rows->file;

@@ -92,7 +92,10 @@ static enum nd_status add_chunk(struct nd_checkpoint *c, unsigned number,
         nd_sketch_file_close(file);
     else
         status = nd_known_rows_add(known, file, err);
-    /* What is no whole sketch file may be anybody's: it stays, and a later chunk has other numbers. */
+    /*
+     * A file that is no whole sketch file may be anybody's: it stays, and a later chunk has other
+     * numbers.
+     */
     free(path);
     return status == ND_EINPUT || status == ND_EUNSUPPORTED ? ND_OK : status;
 }

@@ -28,7 +28,7 @@ void nd_checkpoint_close(struct nd_checkpoint *checkpoint);
 /* Keep a row; one thread at a time.  ND_EIO, ND_ENOMEM. */
 enum nd_status nd_checkpoint_add(struct nd_checkpoint *checkpoint, const struct nd_sketch_row *row,
                                  struct nd_error *err);
-/* The same of a row that is packed, by a writer that keeps shingles or not as the chunks do. */
+/* Keep a row that is packed, by a writer that keeps shingles or not as the chunks do. */
 enum nd_status nd_checkpoint_add_packed(struct nd_checkpoint *checkpoint,
                                         const struct nd_packed_row *packed, struct nd_error *err);
 /* Complete the chunk at hand. */

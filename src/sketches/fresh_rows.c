@@ -12,7 +12,7 @@
 enum { CHUNK_BYTES = 4 << 20, CHUNKS_MAX = 64 };
 #define IN_FILE (UINT64_C(1) << 63)
 
-/* Where a document is: in the chunks, one after the other, or, marked, in the file. */
+/* The place of a document: in the chunks, one after the other, or, marked, in the file. */
 struct place {
     uint64_t at;
     uint32_t row_bytes, n_shingles;

@@ -28,7 +28,7 @@ struct nd_fresh_rows *nd_fresh_rows_new(const struct nd_fresh_rows_options *opti
                                         struct nd_error *err);
 void nd_fresh_rows_free(struct nd_fresh_rows *rows); /* NULL: nothing */
 
-/* What packs a row for them (nd_sketch_row_pack). */
+/* The writer that packs a row for them (nd_sketch_row_pack). */
 const struct nd_sketch_writer *nd_fresh_rows_writer(const struct nd_fresh_rows *rows);
 /* Add the next document, which is copied.  One thread, while nobody reads.  ND_EIO, ND_ENOMEM. */
 enum nd_status nd_fresh_rows_add(struct nd_fresh_rows *rows, const struct nd_packed_row *packed,

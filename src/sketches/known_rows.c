@@ -127,7 +127,7 @@ uint64_t nd_known_rows_spilled(const struct nd_known_rows *k)
     return k->sorted_bytes + (k->list ? nd_spool_bytes(k->list) : 0);
 }
 
-/* What a row is found by first. */
+/* The key by which a row is found first. */
 static uint64_t key_of(const struct nd_sketch_row *row)
 {
     return row->text_hash[0] ^ row->beside;

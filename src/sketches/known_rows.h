@@ -41,7 +41,7 @@ void nd_known_rows_begin(struct nd_known_rows *known, unsigned worker);
  * known, or it cannot be read any more. */
 const struct nd_sketch_row *nd_known_rows_find(struct nd_known_rows *known, unsigned worker,
                                                const struct nd_document *document);
-/* The same with its shingles, until the worker's next call.  NULL also: the file has none. */
+/* The row with its shingles, until the worker's next call. NULL also: the file has none. */
 const struct nd_sketch_row *nd_known_rows_find_whole(struct nd_known_rows *known, unsigned worker,
                                                      const struct nd_document *document);
 

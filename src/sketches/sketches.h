@@ -31,8 +31,10 @@ int nd_sketches_open(const char *const *paths, size_t n_paths, struct nd_sketche
                      struct nd_error *err);
 void nd_sketches_free(struct nd_sketches *s);
 
-/* Where the sketch half of the recipe is the default, it becomes that of the first file; where all of
- * it is, and `whole`, all does.  ND_ENOMEM; what nd_recipe_parse says. */
+/*
+ * Take the sketch half of the recipe from the first file, if it is the default; or all of it, if
+ * all is the default, and `whole`. ND_ENOMEM; what nd_recipe_parse says.
+ */
 enum nd_status nd_sketches_take_recipe(const struct nd_sketches *s, struct nd_recipe *recipe,
                                        bool whole, struct nd_error *err);
 /* Give the recipe the versions of df tables that the first file has, unless it names its own.
@@ -88,8 +90,10 @@ enum nd_status nd_sketches_want(struct nd_sketches *s, const char *const *name, 
 /* The fields of a run that the rows have. */
 const struct nd_sketched_fields *nd_sketches_fields(const struct nd_sketches *s);
 
-/* What a row says of its document: an id, no text, and with nd_sketches_fields, for each of which
- * `field` and `replaced` have room, their values; NULL: without. */
+/*
+ * The document of a row: an id, no text, and with nd_sketches_fields, for each of which `field` and
+ * `replaced` have room, their values; NULL: without.
+ */
 struct nd_document nd_sketched_document(const struct nd_sketch_row *row,
                                         const struct nd_sketched_fields *fields,
                                         struct nd_field *field, uint64_t *replaced);

@@ -736,7 +736,9 @@ void nd_lending_go_alone(struct nd_lending *lending)
     pthread_cond_init(&lending->given_back, NULL);
 }
 
-/* Of what was made before a fork nothing may be asked in the child, whether it is locked neither.
+/*
+ * Free it. Nothing that was made before a fork may be asked in the child, not even whether it is
+ * locked.
  */
 void nd_lending_free(struct nd_lending *lending)
 {

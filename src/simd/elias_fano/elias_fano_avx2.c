@@ -54,7 +54,7 @@ struct low_parts {
     __m256i byte, shift;
 };
 
-/* Of the values number i to i + 3, as seen from `first`, a byte's first bit. */
+/* The low parts of values i to i + 3, as seen from `first`, a byte's first bit. */
 TARGET static struct low_parts low_parts(const struct nd_elias_fano_run *run, uint64_t i,
                                          uint64_t first)
 {

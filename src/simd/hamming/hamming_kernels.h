@@ -36,9 +36,9 @@ struct nd_hamming_seen {
 };
 
 /*
- * Where a table of keys has the lines of its buckets: by linear hashing (Litwin, 1980) on top of
- * the lines that the table was made with, among which the hash's upper half chooses, so that the
- * table grows one line at a time.
+ * The places of the lines of a table's buckets: by linear hashing (Litwin, 1980) on top of the
+ * lines that the table was made with, among which the hash's upper half chooses, so that the table
+ * grows one line at a time.
  */
 struct nd_linear_hash {
     uint64_t lines;  /* that there are, below 2^31 */
@@ -138,7 +138,8 @@ struct nd_hamming_kernels {
     unsigned reach;
 
     /*
-     * Of n fingerprints of one word each: the place of the hash of the bits in `key`, and the fold.
+     * Find for n fingerprints of one word each the place of the hash of the bits in `key`, and the
+     * fold.
      */
     void (*places)(const struct nd_linear_hash *table, uint64_t key, unsigned rotation,
                    const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold);
@@ -153,19 +154,19 @@ struct nd_hamming_kernels {
                    uint32_t *place);
 
     /*
-     * Of n lines, those in which a taken slot's word differs from value[i] in at most `distance`
-     * bits; and, as numbers in `more`, those whose word 15 holds something above its low 4 bits.
-     * Both in order, and with room for n.  Meanwhile the lines of `next` are asked for, one for
-     * each that is looked at: memory and processor both have something to do.  They come into the
-     * second-level cache, which takes more at a time than the first.
+     * Find those of n lines in which a taken slot's word differs from value[i] in at most
+     * `distance` bits; and, as numbers in `more`, those whose word 15 holds something above its low
+     * 4 bits. Both in order, and with room for n. Meanwhile the lines of `next` are asked for, one
+     * for each that is looked at: memory and processor both have something to do. They come into
+     * the second-level cache, which takes more at a time than the first.
      */
     struct nd_hamming_seen (*lines)(const struct nd_hamming_look *now,
                                     const struct nd_hamming_look *next, unsigned distance,
                                     struct nd_hamming_found *found, uint32_t *more);
 
     /*
-     * Of n rows of `words` words each, the numbers of those within the distance of the query, in
-     * order. Returns how many; `found` holds n.
+     * Find the numbers of those of n rows of `words` words each that are within the distance of the
+     * query, in order. Returns how many; `found` holds n.
      */
     size_t (*rows)(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
                    unsigned distance, uint32_t *found);
@@ -189,11 +190,11 @@ struct nd_hamming_kernels {
                          unsigned distance, struct nd_hamming_words *pair);
 
     /*
-     * Of a bucket of n words, for each i of the `rows` from `from` on (both multiples of
+     * Find in a bucket of n words, for each i of the `rows` from `from` on (both multiples of
      * ND_HAMMING_GROUP), as far as i < n, the words within the distance from word[i + 1 + gap] on.
      * `line` is i; bit b of `slots` with `more` says word[first + 1 + gap + ND_HAMMING_WINDOW *
-     * more + b], where first is i / ND_HAMMING_GROUP * ND_HAMMING_GROUP.  By first, then `more`,
-     * then i; `near` holds one for each.  ND_HAMMING_PADDING words beyond word[n] are readable.
+     * more + b], where first is i / ND_HAMMING_GROUP * ND_HAMMING_GROUP. By first, then `more`,
+     * then i; `near` holds one for each. ND_HAMMING_PADDING words beyond word[n] are readable.
      */
     size_t (*words_in)(const uint32_t *word, size_t from, size_t rows, size_t n, size_t gap,
                        unsigned distance, struct nd_hamming_near *near);

@@ -16,8 +16,10 @@ struct nd_move_group {
     } record[ND_MOVE_GROUP];
 };
 
-/* Of one thread, for each part: where its records begin, where the next goes, and those of its
- * group that are on their way; and where all of them go. */
+/*
+ * The state of one thread, for each part: where its records begin, where the next goes, and those
+ * of its group that are on their way; and where all of them go.
+ */
 struct nd_move {
     uint32_t *first, *next;
     struct nd_move_group *group;

@@ -355,8 +355,8 @@ TARGET static inline bool are_entries(const uint64_t *value, const uint64_t *ent
 }
 
 /*
- * Where four values are the entries behind the last one found, as in near copies, no search is
- * needed.  Else each value is probed once, and those whose search is not over are probed again in
+ * If four values are the entries behind the last one found, as in near copies, no search is needed.
+ * Otherwise each value is probed once, and those whose search is not over are probed again in
  * rounds, so that no branch depends on what is found.
  */
 TARGET static inline __attribute__((always_inline)) size_t

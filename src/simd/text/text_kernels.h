@@ -29,9 +29,9 @@ struct nd_text_kernels {
                         const struct nd_fold_tables *tables);
 
     /*
-     * Where runs of non-zero bytes begin and end (one past the last byte), alternating.  The last
-     * byte is zero, len <= ND_EDGES_MAX.  Returns the number of edges; up to ND_EDGES_SLACK
-     * numbers beyond are overwritten.
+     * Find the places where runs of non-zero bytes begin and end (one past the last byte),
+     * alternating. The last byte is zero, len <= ND_EDGES_MAX. Returns the number of edges; up to
+     * ND_EDGES_SLACK numbers beyond are overwritten.
      */
     size_t (*edges)(const uint8_t *stream, size_t len, uint16_t *edge);
 
