@@ -84,7 +84,10 @@ static size_t document_end(size_t start)
     return end;
 }
 
-/* Of every document its features; to the builder, where there is one.  How many there were. */
+/*
+ * Make the features of every document; give them to the builder, if there is one. Return how many
+ * there were.
+ */
 static uint64_t run(struct nd_featurer *f, struct nd_df_builder *b)
 {
     uint64_t count = 0, *hash = b ? malloc((size_t)MOST * sizeof *hash) : NULL;

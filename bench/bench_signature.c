@@ -24,7 +24,7 @@
 
 enum { MOST = 32 << 20, GENERATED = 8 << 20, DOCUMENT = 4096, ROUNDS = 5, W = 3 };
 
-/* What a kind is given. */
+/* The lists that kinds are given. */
 enum list { TERMS, SHINGLES, OCCURRENCES, LISTS };
 
 struct document {
@@ -190,7 +190,7 @@ static double run(const struct nd_signature_params *params, enum list list)
     return took;
 }
 
-/* What is measured: a kind, its list, and what is not as by default. */
+/* A measurement: a kind, its list, and what is not as by default. */
 struct measure {
     const char *name;
     enum nd_signature_kind kind;

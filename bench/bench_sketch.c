@@ -24,7 +24,7 @@ static volatile uint64_t sink;
 /* Each call takes the next values, so that no branch is learnt by heart. */
 static size_t at;
 
-/* What is measured: one call on the first n values. */
+/* A measurement: one call on the first n values. */
 struct measure {
     const char *name;
     void (*run)(const struct nd_sketch_kernels *kernels, size_t n);

@@ -121,7 +121,7 @@ static size_t put_text(char *out, const struct lengths *lengths, const struct wo
     return len;
 }
 
-/* What document i is: its own text, or a repetition of `*which`, which is not itself one. */
+/* The kind of document i: its own text, or a repetition of `*which`, which is not itself one. */
 enum kind { UNIQUE, EXACT, NEAR };
 
 static enum kind kind_of(uint64_t i, uint64_t *which)

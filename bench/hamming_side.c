@@ -117,7 +117,7 @@ struct figures {
     uint64_t found;
 };
 
-/* What is asked: one of the two. */
+/* The index that is asked: one of the two. */
 struct asked {
     const struct nd_hamming *index;
     const struct nd_hamming_file *file;
@@ -347,7 +347,7 @@ static void run_scan(char **argv)
     free(query);
 }
 
-/* Of all pairs, how many, and a sum that depends on which they are. */
+/* Count all pairs, and add up a sum that depends on which they are. */
 static int add_pairs(void *context, const struct nd_hamming_pair *pair, size_t n)
 {
     uint64_t *sum = context;

@@ -15,7 +15,7 @@ static void require(int holds)
         abort();
 }
 
-/* What is read, written again. */
+/* Write again what is read. */
 static size_t again(unsigned kind, struct nd_view row, uint8_t *out)
 {
     struct nd_catalog_state state;

@@ -150,8 +150,10 @@ static void same_tokens(const struct nd_feature_params *p, const struct nd_docum
     nd_featurer_free(f);
 }
 
-/* Where the words stand, which marks go by, is what the plain algorithm finds; but a mark at the
- * start of a sentence is no longer in one piece with what ends the sentence before it. */
+/*
+ * The places of words, which marks go by, are those that the plain algorithm finds; but a mark at
+ * the start of a sentence is no longer in one piece with what ends the sentence before it.
+ */
 static void same_places(struct nd_featurer *f, const struct nd_document *document)
 {
     struct nd_token *token;

@@ -29,7 +29,7 @@ static int is_utf8(struct nd_view v)
     return 1;
 }
 
-/* What is refused has a sentence without a line end. */
+/* Check that a refusal has a sentence without a line end. */
 static int is_accepted(enum nd_refusal refusal, const struct nd_error *err)
 {
     if (refusal == ND_REFUSAL_NONE)

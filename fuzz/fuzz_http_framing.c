@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require((f[i].refused > 0) == (f[i].state == ND_FRAMING_REFUSED) &&
                 f[i].refused <= f[i].heads && !f[i].refused == !f[i].refusal);
     }
-    /* What has passed passes again. */
+    /* The bytes that have passed pass again. */
     twice = pass(&again, out[0].data, out[0].len, 11);
     require(again.refused == 0 && again.heads == f[0].heads && twice.len == out[0].len);
     nd_buffer_release(&twice);

@@ -24,7 +24,7 @@ static inline void require(int holds)
         abort();
 }
 
-/* What a reading came to: equal readings have equal sums. */
+/* The sum of a reading: equal readings have equal sums. */
 struct sum {
     uint64_t records, documents, bytes, hash, problems, failures;
     uint64_t
@@ -45,14 +45,14 @@ static inline void sum_problem(void *context, const struct nd_problem *problem)
     s->failures += problem->kind == ND_PROBLEM_FAILED;
 }
 
-/* Where something was replaced, there is what it was replaced by. */
+/* A text in which something was replaced has U+FFFD. */
 static inline void sum_replaced(struct sum *s, uint64_t replaced, struct nd_view text)
 {
     require(!replaced || memmem(text.data, text.len, "\xEF\xBF\xBD", 3));
     s->hash = nd_mix64(s->hash + replaced);
 }
 
-/* What must hold of every document. */
+/* Check every document. */
 static inline void sum_document(struct sum *s, const struct nd_document *d)
 {
     require(d->text.data && nd_utf8_valid(d->text.data, d->text.len));

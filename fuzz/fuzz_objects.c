@@ -21,7 +21,7 @@ static void require(int holds)
         abort();
 }
 
-/* What numbers are is what their digits say. */
+/* Check that numbers have the value that their digits say. */
 static void check_numbers(const struct nd_view *value)
 {
     uint64_t number;

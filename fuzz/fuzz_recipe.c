@@ -36,7 +36,7 @@ static char *canonical(const struct nd_recipe *recipe, uint64_t *fingerprint)
     return text;
 }
 
-/* What holds of a recipe that was accepted: it says itself again. */
+/* Check that a recipe which was accepted says itself again. */
 static void check_accepted(const struct nd_recipe *recipe)
 {
     struct nd_recipe again = blank();

@@ -36,7 +36,7 @@ static void make_right(uint8_t *record, size_t len)
     memcpy(record, &header.checksum, sizeof header.checksum);
 }
 
-/* What was read comes back from a record of its own. */
+/* Check that what was read comes back from a record of its own. */
 static void write_again(struct nd_compressor *c, const struct nd_buffer *text)
 {
     struct nd_buffer record = {0}, again = {0};

@@ -90,7 +90,7 @@ static void check_words(const struct nd_signature_params *p, const struct nd_sig
         require(x->word[x->count - 1] >> p->bits % 64 == 0);
 }
 
-/* The same again, by a signer that has seen another document, is the same. */
+/* Check that a signer which has seen another document gives the same signature. */
 static void check_again(struct nd_signer *s, const struct nd_features *f,
                         const struct nd_signature *x)
 {

@@ -17,7 +17,7 @@ static void require(int holds)
         abort();
 }
 
-/* What the plain algorithm makes of a text. */
+/* The tokens that the plain algorithm makes of a text. */
 struct plain {
     struct nd_token *token;
     size_t n_tokens;

@@ -177,7 +177,7 @@ static uint32_t id_by_fd(int fd)
     return fd >= 0 && fd < DESCRIPTORS ? id_of[fd] : 0;
 }
 
-/* What stdio wrote to it. */
+/* Note what stdio wrote to it. */
 static void catch_up(int fd, uint32_t id)
 {
     struct stat st;
@@ -272,7 +272,7 @@ int openat(int at, const char *path, int flags, ...)
     return open_any(at, path, flags, mode);
 }
 
-/* What the headers make of an open whose flags the compiler does not know (_FORTIFY_SOURCE). */
+/* The headers call this for an open whose flags the compiler does not know (_FORTIFY_SOURCE). */
 int __open_2(const char *path, int flags);
 int __open_2(const char *path, int flags)
 {

@@ -350,7 +350,7 @@ static int run_writers(const char *folder, uint64_t seed, char **first, unsigned
 
 /* ---- check ---- */
 
-/* What a store has of a thread's documents: a hash of each text; 0: there is no such document. */
+/* A thread's documents in a store: a hash of each text; 0: there is no such document. */
 struct state {
     uint64_t text[DOCUMENTS];
 };

@@ -13,7 +13,7 @@
 
 enum { HEAD_BYTES = 200 };
 
-/* What passes of bytes that arrive `step` at a time, and are taken `taken` at a time. */
+/* The bytes that pass of those that arrive `step` at a time, and are taken `taken` at a time. */
 struct passed {
     struct nd_framing framing;
     char text[1024];

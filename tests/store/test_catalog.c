@@ -872,7 +872,7 @@ static void a_file_that_was_cut_short_is_refused(void **state)
     fixture_remove(&f);
 }
 
-/* What a killed process left while it made a database does not disturb. */
+/* A killed process leaves files of the database that it was making, which do not disturb. */
 static void what_was_being_made_is_made_anew(void **state)
 {
     struct catalog_fixture f;

@@ -203,7 +203,7 @@ static bool is_deleted(unsigned number)
     return number % 3 == 0;
 }
 
-/* What is left is there, and what was deleted is not. */
+/* Check that what is left is there, and what was deleted is not. */
 static void check_all(struct fixture *f)
 {
     for (unsigned i = 0; i < DOCUMENTS; i++) {

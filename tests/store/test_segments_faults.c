@@ -214,7 +214,7 @@ static void check_committed(struct story *t, struct nd_segments *s)
         check_text(s, t->compressor, i, &t->place[i]);
 }
 
-/* What was committed is there, and the rest can be written now. */
+/* Check that what was committed is there, and that the rest can be written now. */
 static void go_on(struct story *t, struct nd_segments *s)
 {
     check_committed(t, s);
@@ -225,7 +225,7 @@ static void go_on(struct story *t, struct nd_segments *s)
     check_committed(t, s);
 }
 
-/* The same failure at each step, until none is left; `then` says what happens after it. */
+/* Fail in the same way at each step, until none is left; `then` says what happens after it. */
 static void fail_at_each_step(unsigned of_kinds, int with,
                               void (*then)(struct story *t, struct nd_segments *s))
 {

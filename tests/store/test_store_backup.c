@@ -251,7 +251,7 @@ static void a_backup_is_made_while_segments_are_rewritten(void **state)
 
 /* ---- Another process ---- */
 
-/* What a child does once it is told to: it reads the store that its parent writes to. */
+/* The work of a child once it is told to: it reads the store that its parent writes to. */
 static int read_as_other_process(struct fixture *f, struct fixture *copy, int go)
 {
     struct nd_error err;

@@ -210,7 +210,7 @@ static void each_damage_of_a_row_is_found(void **state)
     }
 }
 
-/* Where the text of an entry is. */
+/* The place of an entry's text. */
 static struct nd_text_place place_at(struct fixture *f, uint32_t number)
 {
     struct nd_entry entry;

@@ -270,7 +270,7 @@ static void run(const char *const *keys, uint64_t seed)
         apply(&worlds[0], &o);
         if (is_seen)
             apply(&worlds[1], &o);
-        /* Of what the other caller writes only the lesser caller's view must be the same. */
+        /* The lesser caller's view alone must be the same for what the other caller writes. */
         if (is_seen && (o.by_lesser || (o.kind >= 1 && o.kind <= 5)))
             assert_string_equal(worlds[0].answer, worlds[1].answer);
         if (i % 100 == 99) {

@@ -319,7 +319,7 @@ static void what_cannot_be_imported_is_named(void **state)
     end(&f);
 }
 
-/* Of a batch all are kept that can be. */
+/* All documents of a batch are kept that can be. */
 static void one_that_is_there_does_not_keep_the_others_out(void **state)
 {
     const struct nd_version version = {.number = 1, .text_bytes = 9};

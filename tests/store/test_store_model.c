@@ -52,7 +52,7 @@ static struct {
     uint64_t order;
 } model;
 
-/* What the model says of a verdict. */
+/* The verdict by the model. */
 struct expected {
     enum nd_verdict_kind kind;
     enum nd_identical identical;
@@ -302,7 +302,7 @@ static struct expected look_up(unsigned caller, unsigned x, int own)
     return v;
 }
 
-/* Of a document with the text of an entry. */
+/* Judge a document with the text of an entry. */
 static struct expected judge_holder(unsigned caller, unsigned e, bool is_first)
 {
     struct expected v = {.kind = ND_VERDICT_NEW};
@@ -854,7 +854,7 @@ static void do_crawl(struct fixture *f)
                 continue;
             expected++;
             n_due += o->due <= f->now;
-            /* Who is not given comes after the last one. */
+            /* A document that is not given comes after the last one. */
             if (n && comes_before(o, document_of(&row[n - 1].document.key))) {
                 bool is_given = false;
 

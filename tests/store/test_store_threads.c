@@ -61,7 +61,7 @@ static void write_texts(void *context)
     atomic_fetch_sub(&shared.n_running, 1);
 }
 
-/* What was found once is found from then on. */
+/* Read texts: one that was found once is found from then on. */
 static void read_texts(void *context)
 {
     unsigned number = *(const unsigned *)context;
