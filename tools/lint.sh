@@ -51,7 +51,7 @@ sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/lint/compile_commands.json | sort -u
 
 echo "lint: cppcheck"
 cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr -j "$(nproc)" \
-    --suppressions-list=tools/cppcheck.txt --error-exitcode=1 -Iinclude -Isrc \
+    --suppressions-list=tools/cppcheck.txt --error-exitcode=1 -Iinclude -Isrc -Icli \
     src cli python/native || failed "cppcheck complains"
 
 echo "lint: shellcheck"
