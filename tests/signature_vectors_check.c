@@ -53,7 +53,7 @@ static unsigned number_of(const char *name, const char *const *names, unsigned n
     exit(2);
 }
 
-/* What the table says of a hash: the case's own features are the whole of it. */
+/* Look a hash up in the table, which consists of the features of the case. */
 static uint32_t look_up(const void *context, uint64_t hash)
 {
     const struct known *k = context;

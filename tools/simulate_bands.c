@@ -121,8 +121,8 @@ int main(void)
     make_monotone(missed);
     puts(
         "/* bands_table.h - pairs missed at a threshold; made by tools/simulate_bands.c */\n\n"
-        "/*\n * Of a million pairs of resemblance t/100, those that share none of 128 / r bands of "
-        "r rows, at\n * [t][r - 1]: in the worst of the sizes of the union that were simulated.\n "
+        "/*\n * The pairs that share none of 128 / r bands of r rows, of a million of resemblance\n"
+        " * t/100, at [t][r - 1]: in the worst of the sizes of the union that were simulated.\n "
         "*/\n/* clang-format off */\nstatic const uint32_t missed[101][32] = {");
     for (unsigned percent = 0; percent <= 100; percent++) {
         printf("    {");

@@ -1,8 +1,8 @@
 /* bands_table.h - pairs missed at a threshold; made by tools/simulate_bands.c */
 
 /*
- * Of a million pairs of resemblance t/100, those that share none of 128 / r bands of r rows, at
- * [t][r - 1]: in the worst of the sizes of the union that were simulated.
+ * The pairs that share none of 128 / r bands of r rows, of a million of resemblance
+ * t/100, at [t][r - 1]: in the worst of the sizes of the union that were simulated.
  */
 /* clang-format off */
 static const uint32_t missed[101][32] = {

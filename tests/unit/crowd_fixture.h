@@ -107,7 +107,7 @@ static inline struct nd_dedup_stats push(const struct nd_dedup_params *p, const 
     return stats;
 }
 
-/* The same words but one, another in each. */
+/* Add the same words but one, another in each. */
 static inline void add_near_copy(struct corpus *c)
 {
     char *text = c->text[c->n];
@@ -120,7 +120,10 @@ static inline void add_near_copy(struct corpus *c)
     c->item[c->n++].text = (struct nd_view){text, len};
 }
 
-/* What joins documents into components: the same group, counts, and enough equal low bytes. */
+/*
+ * The properties that join documents into components: the same group, counts, and enough equal low
+ * bytes.
+ */
 struct known {
     uint8_t low[ND_MINHASH_COUNT];
     uint64_t n_shingles;

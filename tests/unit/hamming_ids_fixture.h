@@ -43,7 +43,7 @@ static inline void list_remove(struct nd_hamming_ids *ids, struct list *l, uint3
     l->sum--;
 }
 
-/* What the blocks of a list say, against the arrays. */
+/* Check the blocks of a list against the arrays. */
 static inline void list_check(const struct nd_hamming_ids *ids, const struct list *l)
 {
     unsigned met[LIST_IDS] = {0}, sum = 0;

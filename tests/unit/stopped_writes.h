@@ -31,8 +31,10 @@ int __wrap_ftruncate(int fd, off_t bytes);
 /* The status of a process that a step ends; the bytes that a disk writes all or none of. */
 enum { STOPPED = 77, PIECE = 64, OPS_MAX = 4096 };
 
-/* What happens at the chosen step: nothing; the process ends before the step, or in the middle of
- * it; or the step fails, or it and all that follow do. */
+/*
+ * The event at the chosen step: nothing; the process ends before the step, or in the middle of it;
+ * or the step fails, or it and all that follow do.
+ */
 static enum { GO_ON, END_BEFORE, END_WITHIN, FAIL, FAIL_FROM } then;
 static long steps_left; /* until that happens */
 

@@ -69,7 +69,7 @@ static enum nd_status ignore(void *context, const struct nd_found_pair *pair)
     return ND_OK;
 }
 
-/* What is judged follows from what is found, and from the texts. */
+/* Check that the judgement follows from what is found, and from the texts. */
 static void check_judged(struct nd_dedup *d, const struct list *found)
 {
     static struct nd_decision decision[N - HALF];

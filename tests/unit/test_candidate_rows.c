@@ -310,7 +310,7 @@ static struct nd_candidate_rows *default_rows(void)
     return rows_of(keys);
 }
 
-/* The same, but a key lists a million documents, so that all of them are compared. */
+/* As above, but a key lists a million documents, so that all of them are compared. */
 static struct nd_candidate_rows *roomy_rows(void)
 {
     static const char *const keys[] = {"max_checks=1000000", NULL};

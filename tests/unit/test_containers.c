@@ -290,8 +290,10 @@ static void full_values_are_counted(void **state)
     free(list);
 }
 
-/* Where lists have room for two documents, a look-up meets no more than fit into the lists of 64
- * values, however many documents there are. */
+/*
+ * If lists have room for two documents, a look-up meets no more than fit into the lists of 64
+ * values, however many documents there are.
+ */
 static void full_lists_bound_what_a_look_up_meets(void **state)
 {
     enum { VALUES = 64, ROOM = 2, MANY = 2000 };
@@ -330,7 +332,7 @@ static void full_lists_bound_what_a_look_up_meets(void **state)
     nd_container_scratch_release(&s);
 }
 
-/* Of many documents of which exactly the threshold is in another, as many are found as asked. */
+/* As many are found as asked, of many documents of which exactly the threshold is in another. */
 static void the_recall_is_what_was_asked_for(void **state)
 {
     static const struct nd_ratio threshold[] = {{4, 5}, {1, 2}, {3, 10}, {1, 10}};

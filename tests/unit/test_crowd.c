@@ -37,7 +37,9 @@ static uint64_t listed_places(const struct nd_dedup_stats *stats)
     return stats->kept * stats->bands - stats->crowded_keys;
 }
 
-/* Of twice as many documents fewer are listed than twice as many, and a document meets few more. */
+/*
+ * With twice as many documents, fewer than twice as many are listed, and a document meets few more.
+ */
 static void small_vocabularies_are_bounded_for_each_document(void **state)
 {
     struct nd_dedup_params p = nd_dedup_params_default();

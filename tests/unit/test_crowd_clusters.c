@@ -43,8 +43,10 @@ static void near_copies_make_a_forest(void **state)
     free_corpus(c);
 }
 
-/* Where few words are used, a document is compared with max_checks others, and what is left out of
- * that is counted: the same in any batches and on any threads. */
+/*
+ * If few words are used, a document is compared with max_checks others, and what is left out of
+ * that is counted: the same in any batches and on any threads.
+ */
 static void components_of_small_vocabularies_are_bounded(void **state)
 {
     struct nd_dedup_params p = nd_dedup_params_default();
@@ -149,7 +151,9 @@ static bool reaches(const struct corpus *c, const struct nd_dedup_params *p, siz
     return got[1].kept == 0;
 }
 
-/* Where the distances to the kept one do not decide, few are compared; who is not, does not join.
+/*
+ * Few are compared if the distances to the kept one do not decide; one that is not compared does
+ * not join.
  */
 static void complete_link_compares_few(void **state)
 {
@@ -255,7 +259,7 @@ static void pairs_of_equal_documents_are_all_told_of(void **state)
     free_corpus(c);
 }
 
-/* What is only pushed for asking is compared with nothing, and bounds what is asked. */
+/* Documents that are only pushed for asking are compared with nothing, and bound what is asked. */
 static void asking_a_crowd_is_bounded(void **state)
 {
     struct nd_dedup_params p = nd_dedup_params_default();

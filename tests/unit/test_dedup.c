@@ -92,7 +92,7 @@ static void free_corpus(struct corpus *c)
     free(c);
 }
 
-/* What the definition needs of a document. */
+/* The properties of a document that the definition needs. */
 struct known {
     struct nd_sketch sketch;
     uint64_t *shingle;

@@ -73,7 +73,7 @@ static int make_texts(void **state)
     return 0;
 }
 
-/* What a run of the engine gives. */
+/* The result of a run of the engine. */
 struct result {
     struct nd_decision decision[N];
     struct nd_component_via via[N];
@@ -238,7 +238,7 @@ static bool run_once(const struct kind *kind, struct nd_pool *pool, long n,
     return has_failed;
 }
 
-/* Where each run takes twenty times as long, some allocations stand for all. */
+/* Some allocations stand for all if each run takes twenty times as long. */
 #if defined(__SANITIZE_THREAD__)
 enum { STEP = 11 };
 #elif defined(__SANITIZE_ADDRESS__)
@@ -256,7 +256,7 @@ static void fail_each(const struct kind *kind, unsigned threads)
     assert_non_null(pool);
     assert_true(expected && got);
     assert_false(run_once(kind, pool, -1, NULL, expected));
-    /* Where threads are several, which one makes the n-th varies: their number does so a little. */
+    /* Which one of several threads makes the n-th varies: their number does so a little. */
     for (unsigned without = 0; without < 3; n += STEP)
         without = run_once(kind, pool, n, expected, got) ? 0 : without + 1;
     assert_true(n > 10);
@@ -318,7 +318,7 @@ static void pairs_fail_or_are_the_same(void **state)
         fail_each(&kind[i], 2);
 }
 
-/* What cannot be made leaves nothing behind (the leak checker looks). */
+/* An engine that cannot be made leaves nothing behind (the leak checker looks). */
 static void making_one_fails_or_works(void **state)
 {
     struct nd_recipe recipe = nd_recipe_default();

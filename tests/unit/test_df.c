@@ -338,7 +338,7 @@ static void numbers_beyond_their_limits_are_refused(void **context)
     free(data);
 }
 
-/* What no checksum shows: tables that someone made so. */
+/* Tables that someone made so: no checksum shows it. */
 static void a_wrong_table_with_right_checksums_is_refused(void **context)
 {
     struct nd_df_header h;

@@ -55,7 +55,7 @@ static void make_texts(uint64_t seed)
     }
 }
 
-/* What an engine says of all: of pairs a list, else who is kept for whom, and why. */
+/* The answer of an engine about all: of pairs a list, else who is kept for whom, and why. */
 struct answer {
     size_t n;
     uint64_t a[PAIRS], b[PAIRS];

@@ -41,7 +41,7 @@ static int by_all(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Of few or many different keys. */
+/* Fill in records of few or many different keys. */
 static void fill(struct record *record, size_t n, uint64_t keys, bool has_ties)
 {
     for (size_t i = 0; i < n; i++) {

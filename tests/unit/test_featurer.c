@@ -47,7 +47,7 @@ static void shingles_are_runs_of_terms(void **state)
     assert_features("a rose is a rose is a rose", "a rose is a rose is a rose");
 }
 
-/* What a sketch calls shingles, to the bit. */
+/* Features are what a sketch calls shingles, to the bit. */
 static void shingles_are_those_of_sketches(void **state)
 {
     static const char text[] = "One two three two three four, two three four. One two three; two.";

@@ -86,7 +86,7 @@ static void fingerprints_that_lead_equally_are_told_apart(void **state)
     free_set(&s);
 }
 
-/* What an index is made of does not depend on how it came together, once it is merged. */
+/* The contents of an index do not depend on how it came together, once it is merged. */
 static void added_in_parts_and_merged_is_built_at_once(enum nd_hamming_codec codec, unsigned bits,
                                                        unsigned distance, bool with_texts)
 {
@@ -351,8 +351,8 @@ static void ids_without_a_text_are_counted(void **state)
 }
 
 /*
- * Of each byte (in the sample of every third) one bit: refused, or one of the two headers or
- * padding, and all answers as before. Every length but the whole is refused.
+ * Damage one bit of each byte (in the sample of every third): it is refused, or one of the two
+ * headers or padding, and all answers as before. Every length but the whole is refused.
  */
 static void damage(unsigned bits, enum nd_hamming_codec codec, bool with_texts)
 {

@@ -50,7 +50,7 @@ static struct nd_hamming_file *build(const struct set *s, unsigned tables,
     return file;
 }
 
-/* What comparing every query with every fingerprint gives, sorted. */
+/* Compare every query with every fingerprint; sorted. */
 static struct nd_hamming_matches scan(const struct set *s, const uint64_t *query, size_t n,
                                       unsigned distance)
 {

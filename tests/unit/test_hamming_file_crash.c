@@ -231,7 +231,7 @@ static void a_killed_writer_leaves_the_old_or_the_new(void **state)
 }
 
 /* Each step fails once, as on a full disk: an error leaves the old, and success the new. */
-/* What is added begins a part behind four that are full; or fills one that has room for some of it. */
+/* Additions begin a part behind four that are full, or fill one that has room for some of them. */
 static void parts_are_added_all_or_none(void **state)
 {
     (void)state;

@@ -30,7 +30,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-/* What somebody else has put beside an index: a pipe, a link, a file of the user. */
+/* Put what somebody else has beside an index: a pipe, a link, a file of the user. */
 static void plant(int what)
 {
     int fd;
@@ -83,7 +83,7 @@ static void names_that_were_planted_are_not_touched(void **state)
     free_set(&s);
 }
 
-/* What another process has put there since is neither replaced nor removed. */
+/* A file that another process has put there since is neither replaced nor removed. */
 static void what_has_the_name_by_now_stays(void **state)
 {
     unsigned char *kept;

@@ -89,7 +89,7 @@ static void a_recipe_stays_with_its_index(void **state)
     free_set(&s);
 }
 
-/* Of distinct fingerprints with numbers as ids; of the block code it is about the most. */
+/* For distinct fingerprints with numbers as ids; with the block code it is about the most. */
 static void a_file_is_as_large_as_was_predicted(void **state)
 {
     static const unsigned widths[] = {40, 64, 65, 384};

@@ -249,7 +249,7 @@ static void no_shape_and_no_entries_are_refused(void **state)
     }
 }
 
-/* What the functions that take pairs do with the handle that calls them. */
+/* The use that functions which take pairs make of the handle that calls them. */
 struct caller {
     struct nd_hamming_batch *batch;
     const uint64_t *row;

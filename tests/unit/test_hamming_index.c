@@ -26,7 +26,7 @@ static uint64_t any(void)
     return nd_mix64(++seed);
 }
 
-/* What an index should hold: fingerprints with ids, some removed again. */
+/* The contents that an index should have: fingerprints with ids, some removed again. */
 struct set {
     unsigned bits;
     size_t words, n;
@@ -412,7 +412,7 @@ static void what_is_not_there_cannot_be_removed(void **state)
     }
 }
 
-/* What the readers and the writer of one index share. */
+/* The data that the readers and the writer of one index share. */
 struct crowd {
     struct nd_hamming *index;
     uint64_t *row;

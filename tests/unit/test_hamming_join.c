@@ -93,7 +93,10 @@ static void check(const uint64_t *row, size_t n, unsigned bits, unsigned distanc
     free(expected.at);
 }
 
-/* Of `same` bits all agree with the first; a third is near or equal to another one. */
+/*
+ * Make fingerprints that all agree with the first in `same` bits; a third is near or equal to
+ * another one.
+ */
 static uint64_t *make(size_t n, unsigned bits, unsigned distance, unsigned same)
 {
     size_t words = nd_hamming_words(bits);
@@ -227,7 +230,7 @@ static void equal_fingerprints_are_paired_each_with_each(void **state)
     free(row);
 }
 
-/* What an index answers to each of its own fingerprints, as pairs. */
+/* Ask an index about each of its own fingerprints; the answers as pairs. */
 static struct sum ask_an_index(const uint64_t *row, size_t n, unsigned distance)
 {
     const struct nd_hamming_problem problem = {64, distance, n};
@@ -396,7 +399,7 @@ static void each_of_many_queries_meets_its_neighbour(void **state)
     free(row);
 }
 
-/* What the sets of all values of a half, for millions of queries, let pass is what is near. */
+/* The sets of all values of a half, for millions of queries, let pass all that is near. */
 static void the_full_filter_asks_about_all_that_is_near(void **state)
 {
     enum { N = 3000 };

@@ -170,7 +170,7 @@ static size_t take(struct set *s, size_t first, size_t end, char (*number)[16], 
     return taken;
 }
 
-/* Of one part, of several, and whole parts. */
+/* Ids of one part, of several, and of whole parts are removed. */
 static void what_is_removed_is_gone_from_every_part(void **state)
 {
     static const size_t range[][3] = {{0, 10, 6},    {530, 560, 6}, {90, 110, 6},

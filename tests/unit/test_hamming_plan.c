@@ -419,7 +419,7 @@ static void chains_are_as_long_as_chance_makes_them(void **state)
     }
 }
 
-/* What is predicted to be in memory is what an index takes, within a tenth. */
+/* An index takes the memory that was predicted, within a tenth. */
 static void bytes_come_out_as_predicted(void **state)
 {
     enum { N = 300000 };

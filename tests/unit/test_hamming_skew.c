@@ -48,7 +48,7 @@ static struct nd_hamming *make(enum nd_hamming_family family, unsigned bits, uns
     return index;
 }
 
-/* What an index has of one fingerprint: each of the ids once, and no other. */
+/* Check that an index has each of the ids of one fingerprint once, and no other. */
 static void check_ids(const struct nd_hamming *index, uint64_t x, const uint32_t *id, size_t n,
                       bool *is_in)
 {

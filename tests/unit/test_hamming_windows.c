@@ -100,7 +100,7 @@ static void chains_of_divided_buckets_are_as_chance_makes_them(void **state)
     }
 }
 
-/* What a slot holds and its address give the fingerprint back, in any table of any size. */
+/* A slot and its address give the fingerprint back, in any table of any size. */
 static void a_fingerprint_is_rebuilt_from_where_it_stands(void **state)
 {
     static const unsigned tables[] = {0, 4, 6, 8};

@@ -262,7 +262,7 @@ static void save_frozen(void *context)
         fail_msg("%s", err.message);
 }
 
-/* What a thread saves is the index as it was, whatever the writer does meanwhile. */
+/* Save in a thread: it is the index as it was, whatever the writer does meanwhile. */
 static struct nd_index *saved_meanwhile(struct nd_index *index, unsigned n)
 {
     struct nd_index *frozen = nd_index_freeze(index, NULL);

@@ -158,7 +158,9 @@ static void simhashes_meet_within_their_bits(void **state)
     go_through((struct nd_index_params){21, 6, 3});
 }
 
-/* Of n rows, who meets an earlier one, and who a later one, is marked so; hardly any other is. */
+/*
+ * Check the marks of n rows: those that meet an earlier one, or a later one, and hardly any other.
+ */
 static void check_linked(const struct nd_sketch *all, const struct nd_index_row *const *given,
                          size_t n, struct nd_pool *pool)
 {
@@ -430,7 +432,7 @@ static void documents_are_found_while_tables_grow(void **state)
     nd_index_free(roomy);
 }
 
-/* Where documents come and go for long, every line of the tables was full at some time. */
+/* Every line of the tables was full at some time if documents come and go for long. */
 static void queries_end_after_much_coming_and_going(void **state)
 {
     enum { LIVE = 140, DOCUMENTS = 20000 };
@@ -461,7 +463,7 @@ static void queries_end_after_much_coming_and_going(void **state)
     nd_index_free(index);
 }
 
-/* What the engine does to an index within a growth. */
+/* The engine does this to an index within a growth. */
 static void a_growth_gives_way_to_batches(void **state)
 {
     struct nd_index_params p = {12, 6, ND_NO_SIMHASH};

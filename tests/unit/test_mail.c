@@ -345,7 +345,7 @@ static void lines_parts_folds_and_words_have_limits(void **state)
     }
 }
 
-/* What is in the body counts for nothing, though it looks like parts and fields. */
+/* Lines of the body count for nothing, though they look like parts and fields. */
 static void bodies_may_have_lines_like_those_of_headers(void **state)
 {
     char *message = repeat("Subject: a\n\n", "--b\nX: y z\n-- \n------\n", 30000, "");

@@ -56,7 +56,7 @@ static void write_table(const char *path, unsigned rows)
 
 /* ---- Reading ---- */
 
-/* What a batch has: where its records stand, and what they are. */
+/* Note where the records of a batch stand, and what they are. */
 static void note_records(struct reading *r, const struct nd_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {

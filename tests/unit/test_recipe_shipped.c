@@ -146,7 +146,7 @@ static void the_default_is_the_default(void **state)
     free(b);
 }
 
-/* What the papers state, or measurements chose, key by key. */
+/* The values that the papers state, or measurements chose, key by key. */
 static const struct {
     const char *recipe, *assignment;
 } figures[] = {

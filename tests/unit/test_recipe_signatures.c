@@ -227,7 +227,7 @@ static void every_unit_has_its_word_among_the_keys(void **state)
     }
 }
 
-/* What a key says of the units that read it is what the key does. */
+/* Each key is read by the units that it names. */
 static void every_key_is_read_where_it_says(void **state)
 {
     struct nd_recipe_signature section = nd_recipe_signature_default();

@@ -204,8 +204,7 @@ static int on_packed(void *context, const struct nd_run_progress *progress)
     return 0;
 }
 
-/* What is told of the speed is of the same bytes as the summary, whatever the input is packed in.
- */
+/* The speed that is told counts the same bytes as the summary, whatever the input is packed in. */
 static void progress_counts_unpacked_bytes(void **state)
 {
     static const char *const path[] = {"packed.jsonl.gz"};

@@ -136,7 +136,7 @@ static void make_expected(const struct nd_run_options *options)
         assert_int_equal(rename(outputs[i], expected[i]), 0);
 }
 
-/* Of the corpus, which a run over sketches reads in place of it. */
+/* Make sketches of the corpus, which a run over sketches reads in place of it. */
 static void make_sketches(void)
 {
     static const char *const paths[] = {"in"}, *const fields[] = {"lang"};

@@ -33,8 +33,10 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Of frequent values and rare ones; every other set is another one with some values changed, fewer
- * or more. */
+/*
+ * Make a set of frequent values and rare ones; every other set is another one with some values
+ * changed, fewer or more.
+ */
 static void make(size_t i)
 {
     size_t n = i % 17 == 5 ? 0 : 1 + any() % (any() % 4 ? 12 : MOST), count = 0;
@@ -84,7 +86,7 @@ static struct nd_signature_row row_of(size_t i)
     return (struct nd_signature_row){&set[i], (uint32_t)(i % 7 == 3), 0};
 }
 
-/* What a look-up of set a meets; in debt to no order. */
+/* Check what a look-up of set a meets, in any order. */
 static void check_query(const struct nd_signature_index *s, const struct nd_signature_lookup *l,
                         size_t a, size_t n)
 {
@@ -155,7 +157,7 @@ static void every_set_that_shares_enough_is_met(void **state)
                                                    .of_lesser = lesser});
 }
 
-/* What is removed leaves nothing behind. */
+/* Removed sets leave nothing behind. */
 static void removed_sets_are_not_met(void **state)
 {
     static const struct nd_signature_shape shape = {.form = ND_FORM_VALUES};
@@ -287,7 +289,7 @@ static struct nd_signature bits_of(size_t i, size_t words)
     return (struct nd_signature){bits[i], i % 19 == 4 ? 0 : words, i % 19 == 4};
 }
 
-/* What document a meets of the first n: those that are near, each once, and no others. */
+/* Check that document a meets those of the first n that are near, each once, and no others. */
 static void check_near(const struct nd_signature_index *s, const struct nd_signature_shape *shape,
                        const struct nd_signature_lookup *l, size_t a, size_t n)
 {

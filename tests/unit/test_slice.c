@@ -166,7 +166,7 @@ static void the_slice_has_its_share_of_long_and_of_short_documents(void **state)
     assert_true(fabs(is_long / 0.1 / DOCUMENTS - 1) < 0.2);
     assert_true(fabs(is_short / 0.1 / DOCUMENTS - 1) < 0.2);
     assert_int_equal(totals.documents, 2 * DOCUMENTS);
-    /* Of each four documents, two pairs are equal; so they are in the slice. */
+    /* Each four documents have two pairs that are equal, so they are in the slice. */
     assert_true(fabs(totals.all.text - 0.5) < 1e-3 && fabs(totals.sampled.text - 0.5) < 1e-3);
     assert_true(fabs(totals.all.near - 0.5) < 1e-3);
     assert_true(totals.parsing_seconds == 1.5 && totals.slice_seconds == 0.25);

@@ -53,7 +53,7 @@ static size_t address_space(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The same for one that keeps its content, in the way of whose growth something else stands. */
+/* Grow a table that keeps its content, within the limit, where something else is in its way. */
 static int keep_within_limit(void)
 {
     const size_t mb = 1 << 20, bytes = 256 * mb;

@@ -169,7 +169,7 @@ static void enumerations_collide_only_by_chance(void **unused)
     free(copy);
 }
 
-/* Where one keyed word is zero the other still decides. */
+/* If one keyed word is zero, the other still decides. */
 static void a_zero_factor_does_not_hide_the_other_word(void **unused)
 {
     uint64_t word[2], first;

@@ -23,9 +23,11 @@ static const char *const december =
     "Japan's trade surplus hit 791 billion yen ($6.7 billion) in December, growing 19.9 percent "
     "compared with December 2001; trade surplus with US grew 18.6 percent, to 624 billion yen.";
 
-/* What both articles have; the fields in which they differ are not asked for.  An odd number: an
- * even number of equal weights would cancel out in a quarter of the bits and leave those to the
- * text. */
+/*
+ * The fields that both articles have; those in which they differ are not asked for. An odd number:
+ * an even number of equal weights would cancel out in a quarter of the bits and leave those to the
+ * text.
+ */
 #define VIEW(text)                                                                                 \
     {                                                                                              \
         text, sizeof(text) - 1                                                                     \

@@ -46,7 +46,7 @@ static void write_text(size_t n, unsigned vocabulary)
     markup = (struct nd_markup){at / 3, at / 4};
 }
 
-/* What a run says is what explaining says. */
+/* Check that a run says what explaining says. */
 static void compare(struct nd_featurer *f)
 {
     struct nd_features made, slow;
