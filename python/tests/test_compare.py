@@ -121,7 +121,6 @@ def test_fields_are_features():
         (lambda: neardup.compare("a", "b", costs=(-1, 1, 1)), "out of range"),
         (lambda: neardup.compare("a", "b", show=["passages"], least=0), "."),
         (lambda: neardup.explain("a", order="size"), "order: 'size'"),
-        (lambda: neardup.explain("a", recipe="joshi-2003"), "unit = paths"),
         (lambda: neardup.explain("a", "b", recipe="seshasai-2009"), "needs a df table"),
         (lambda: neardup.explain("a", 3), "is a int, not a str"),
     ],

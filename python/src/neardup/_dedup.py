@@ -473,8 +473,6 @@ def dedup(
     ------
     InvalidError
         An argument is wrong; a column is missing or of another type; a df table is missing.
-    UnsupportedError
-        The recipe reads links, markup or elements, which only pages and mail have.
     TypeError
         The data cannot be read.
     MemoryError

@@ -17,7 +17,7 @@ from . import _native
 from ._df import DocumentFrequencies, give_tables
 from ._frames import Columns, Source, read
 from ._plan import recipe_of
-from ._recipe import Recipe, Value, check_frames
+from ._recipe import Recipe, Value, warn_of_pages
 
 # Row, serial number, whether equal, whether the nearest, shared, a, b, distance.
 _Row = tuple[int, int, int, int, int, int, int, int]
@@ -206,6 +206,7 @@ class Index:
         name = os.fspath(path)
         saved = Recipe.parse(_native.live_file_recipe(name))
         prepared = _prepared(saved if recipe is None else recipe, df)
+        warn_of_pages(prepared, 3)
         key = _difference(prepared, saved)
         if key is not None:
             raise _native.InvalidError(
@@ -466,7 +467,6 @@ def _prepared(recipe: Recipe | str | None, df: DocumentFrequencies | str | os.Pa
     made = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
     if _native.recipe_fields(made._native):
         raise _native.UnsupportedError("an index has texts only, and the recipe reads fields")
-    check_frames(made)
     give_tables(made, df)
     return made
 

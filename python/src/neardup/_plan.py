@@ -10,7 +10,7 @@ from typing import Any
 from . import _native
 from ._df import Frequencies, give_tables
 from ._frames import Columns, Source, read
-from ._recipe import Recipe, Value, check_frames
+from ._recipe import Recipe, Value, warn_of_pages
 
 Preferred = tuple[str, Sequence[str]]
 Never = Mapping[str, str | Sequence[str]]
@@ -48,7 +48,7 @@ def recipe_of(
     for key, changed in (set or {}).items():
         made.set(key, changed)
     made.check()
-    check_frames(made)
+    warn_of_pages(made)
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -233,19 +234,17 @@ class Recipe:
     __hash__ = None  # type: ignore[assignment]
 
 
-def check_frames(recipe: Recipe) -> None:
-    """Refuse a recipe that reads what frames do not have: links, markup and elements of pages.
+def warn_of_pages(recipe: Recipe, depth: int = 4) -> None:
+    """Warn where a recipe reads what texts of frames do not have: links, markup and elements of pages.
 
-    Raises
-    ------
-    UnsupportedError
-        The message names the key, and the command.
+    They are compared without, as the command compares plain texts.  The warning names the caller `depth` calls up.
     """
     keys = _native.recipe_page_keys(recipe._native)
     if keys:
-        raise _native.UnsupportedError(
-            f"{keys[0]} = {recipe[keys[0]]}: the recipe reads what only pages and mail have, and a frame has texts and "
-            "fields; run the command on the files: neardup dedup --recipe …"
+        warnings.warn(
+            f"{keys[0]} = {recipe[keys[0]]}: the recipe reads what only pages and mail have, and the texts of a frame "
+            "are plain: they are compared without it; the command reads pages: neardup dedup --recipe …",
+            stacklevel=depth,
         )
 
 
