@@ -674,6 +674,7 @@ const struct option option_table[] = {
     {NULL, "sample", 0, "N", "how many documents to sample (default: 500)", FOR_DF,
      NUMBER(df_table.sample, 1, 1 << 20), .parts = "calibrate"},
     {"Help", "help", 'h', NULL, "show this text; -h: in one screen, without explanations",
-     FOR_INPUT | FOR_HAMMING | FOR_RECIPE | FOR_SERVICE, FLAG(help)},
+     ~0u, /* every command */
+     FLAG(help)},
 };
 const size_t n_options = sizeof option_table / sizeof *option_table;

@@ -128,28 +128,8 @@ static int add_exceptions(PyObject *module)
 
 static int execute(PyObject *module)
 {
-    PyMethodDef *tables[] = {functions,
-                             nd_py_recipe_functions,
-                             nd_py_frame_functions,
-                             nd_py_dedup_functions,
-                             nd_py_stream_functions,
-                             nd_py_pairs_functions,
-                             nd_py_compare_functions,
-                             nd_py_filter_functions,
-                             nd_py_df_functions,
-                             nd_py_corpus_functions,
-                             nd_py_bounded_functions,
-                             nd_py_against_functions,
-                             nd_py_evidence_functions,
-                             nd_py_publish_functions,
-                             nd_py_result_functions,
-                             nd_py_sketch_functions,
-                             nd_py_sketch_file_functions,
-                             nd_py_export_functions,
-                             nd_py_hamming_functions,
-                             nd_py_live_functions,
-                             nd_py_live_file_functions,
-                             nd_py_shuffle_functions};
+#define TABLE(file) , nd_py_##file##_functions
+    PyMethodDef *tables[] = {functions ND_PY_FILES(TABLE)};
 
     if (add_exceptions(module) < 0)
         return -1;

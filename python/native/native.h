@@ -39,28 +39,16 @@ bool nd_py_begin_reading(struct nd_py_users *users);
 bool nd_py_begin_change(struct nd_py_users *users);
 void nd_py_end_use(struct nd_py_users *users);
 
-/* The functions of each file. */
-extern PyMethodDef nd_py_recipe_functions[];
-extern PyMethodDef nd_py_frame_functions[];
-extern PyMethodDef nd_py_dedup_functions[];
-extern PyMethodDef nd_py_stream_functions[];
-extern PyMethodDef nd_py_pairs_functions[];
-extern PyMethodDef nd_py_compare_functions[];
-extern PyMethodDef nd_py_filter_functions[];
-extern PyMethodDef nd_py_df_functions[];
-extern PyMethodDef nd_py_corpus_functions[];
-extern PyMethodDef nd_py_bounded_functions[];
-extern PyMethodDef nd_py_against_functions[];
-extern PyMethodDef nd_py_evidence_functions[];
-extern PyMethodDef nd_py_publish_functions[];
-extern PyMethodDef nd_py_result_functions[];
-extern PyMethodDef nd_py_export_functions[];
-extern PyMethodDef nd_py_sketch_functions[];
-extern PyMethodDef nd_py_sketch_file_functions[];
-extern PyMethodDef nd_py_hamming_functions[];
-extern PyMethodDef nd_py_live_functions[];
-extern PyMethodDef nd_py_live_file_functions[];
-extern PyMethodDef nd_py_shuffle_functions[];
+/* The files that give the module functions, by the names of their tables. */
+/* clang-format off */
+#define ND_PY_FILES(X) \
+    X(recipe) X(frame) X(dedup) X(stream) X(pairs) X(compare) X(filter) X(df) X(corpus) \
+    X(bounded) X(against) X(evidence) X(publish) X(result) X(sketch) X(sketch_file) X(export) \
+    X(hamming) X(live) X(live_file) X(shuffle)
+/* clang-format on */
+
+#define ND_PY_DECLARE(file) extern PyMethodDef nd_py_##file##_functions[];
+ND_PY_FILES(ND_PY_DECLARE)
 
 /* ---- Recipes (recipe.c) ---- */
 

@@ -35,26 +35,12 @@ void nd_measured_count(uint64_t step[ND_RUN_STEPS], const struct nd_dedup_params
     step[i]++;
 }
 
-static const char *measure_name(enum nd_verify verify)
-{
-    static const char *const names[] = {
-        [ND_VERIFY_JACCARD] = "resemblance",
-        [ND_VERIFY_CONTAINMENT] = "containment",
-        [ND_VERIFY_COSINE] = "cosine",
-        [ND_VERIFY_NONE] = NULL,
-        [ND_VERIFY_CONTAINMENT_OF_KEPT] = "containment-of-kept",
-        [ND_VERIFY_CONTAINMENT_EITHER] = "containment-either",
-    };
-
-    return names[verify];
-}
-
 static void summarise_measured(const uint64_t step[ND_RUN_STEPS],
                                const struct nd_dedup_params *params, struct nd_run_summary *summary)
 {
     unsigned lowest = lowest_step(params->threshold);
 
-    summary->measured_by = measure_name(params->verify);
+    summary->measured_by = nd_dedup_measure(params);
     for (unsigned i = WHOLE + 1; i-- > lowest;)
         summary->measured[summary->n_measured++] = (struct nd_run_step){(double)i / WHOLE, step[i]};
     /* Nothing below the threshold is removed. */

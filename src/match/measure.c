@@ -3,6 +3,25 @@
 
 typedef unsigned __int128 wide;
 
+static const struct nd_measure_row rows[] = {
+    [ND_VERIFY_JACCARD] = {"jaccard", "resemblance"},
+    [ND_VERIFY_CONTAINMENT] = {"containment", "containment"},
+    [ND_VERIFY_COSINE] = {"cosine", "cosine"},
+    [ND_VERIFY_NONE] = {"none", NULL},
+    [ND_VERIFY_CONTAINMENT_OF_KEPT] = {"containment-of-kept", "containment-of-kept"},
+    [ND_VERIFY_CONTAINMENT_EITHER] = {"containment-either", "containment-either"},
+};
+
+const struct nd_measure_row *nd_measure_row(enum nd_verify verify)
+{
+    return (size_t)verify < sizeof rows / sizeof *rows ? &rows[verify] : NULL;
+}
+
+const char *nd_measure_word(size_t i)
+{
+    return i < sizeof rows / sizeof *rows ? rows[i].word : NULL;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

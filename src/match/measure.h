@@ -3,9 +3,22 @@
 #define ND_MATCH_MEASURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <neardup/dedup.h>
 #include <neardup/types.h>
+
+/* The words of a measure. */
+struct nd_measure_row {
+    const char *word; /* in recipes and options: "jaccard" */
+    const char *name; /* in summaries and annotations; NULL: nothing is measured */
+};
+
+/* Return the row of a measure; NULL: the value is unknown. */
+const struct nd_measure_row *nd_measure_row(enum nd_verify verify);
+
+/* Return the word of measure i; NULL beyond the last. */
+const char *nd_measure_word(size_t i);
 
 /*
  * A measure as a fraction num / den; the cosine as its square.  Counts are below 2^32, so that

@@ -12,6 +12,7 @@
 #include "feature/feature_params.h"
 #include "feature/stemmer.h"
 #include "feature/weigh.h"
+#include "match/measure.h"
 #include "recipe/keys.h"
 
 #define WORDS(...)                                                                                 \
@@ -141,9 +142,7 @@ const struct nd_recipe_key nd_recipe_keys[] = {
     {SKETCH(w), .name = "shingle", .type = ND_KEY_INT, .min = 1, .max = ND_SHINGLE_MAX},
     {DECIDE(candidates), .name = "candidates", .type = ND_KEY_ENUM,
      WORDS("minhash", "simhash", "identity", "all", "match")},
-    {DECIDE(verify), .name = "verify", .type = ND_KEY_ENUM,
-     WORDS("jaccard", "containment", "cosine", "none", "containment-of-kept",
-           "containment-either")},
+    {DECIDE(verify), .name = "verify", .type = ND_KEY_ENUM, .word = nd_measure_word},
     {DECIDE(cluster), .name = "cluster", .type = ND_KEY_ENUM,
      WORDS("star", "components", "complete")},
     {DECIDE(short_policy), .name = "short", .type = ND_KEY_ENUM,

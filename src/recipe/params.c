@@ -14,6 +14,7 @@
 #include "feature/feature_params.h"
 #include "feature/featurer.h"
 #include "feature/weigh.h"
+#include "match/measure.h"
 #include "match/rule.h"
 #include "recipe/keep_policy.h"
 #include "recipe/recipe.h"
@@ -37,8 +38,7 @@ struct nd_dedup_params nd_dedup_params_default(void)
 
 static enum nd_status check_words(const struct nd_dedup_params *p, struct nd_error *err)
 {
-    if ((unsigned)p->candidates > ND_CANDIDATES_MATCH ||
-        (unsigned)p->verify > ND_VERIFY_CONTAINMENT_EITHER ||
+    if ((unsigned)p->candidates > ND_CANDIDATES_MATCH || !nd_measure_row(p->verify) ||
         (unsigned)p->cluster > ND_CLUSTER_PAIRS || (unsigned)p->short_policy > ND_SHORT_TOKENS)
         return nd_fail(
             err, ND_EINVAL,
@@ -165,6 +165,11 @@ enum nd_status nd_recipe_params_check(const struct nd_recipe *recipe, struct nd_
         recipe ? nd_recipe_has_ends(recipe, err) : nd_fail(err, ND_EINVAL, "the recipe is NULL");
 
     return status == ND_OK ? check_ranges(&recipe->dedup, err) : status;
+}
+
+const char *nd_dedup_measure(const struct nd_dedup_params *p)
+{
+    return nd_measure_row(p->verify)->name;
 }
 
 bool nd_dedup_takes_samples(const struct nd_dedup_params *p)

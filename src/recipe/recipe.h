@@ -103,6 +103,8 @@ enum nd_status nd_dedup_params_check(const struct nd_dedup_params *p, struct nd_
 enum nd_status nd_signature_fits(const struct nd_recipe_signature *section, struct nd_error *err);
 enum nd_status nd_recipe_fits(const struct nd_recipe *recipe, struct nd_error *err);
 
+/* Return the name of the measure that decides, such as "resemblance"; NULL: none does. */
+ND_API const char *nd_dedup_measure(const struct nd_dedup_params *p);
 /* Whether a containment decides, whichever it is. */
 ND_API bool nd_dedup_measures_containment(const struct nd_dedup_params *p);
 /* Whether candidates are found by samples of shingles, not by bands of minima. */

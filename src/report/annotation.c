@@ -397,7 +397,7 @@ static const char *deciding_measure(const struct nd_dedup_params *params,
     case ND_CONTAINMENT_OF_KEPT: return "containment_of_other";
     case ND_CONTAINMENT_NONE: break;
     }
-    return params->verify == ND_VERIFY_COSINE ? "cosine" : "resemblance";
+    return nd_dedup_measure(params);
 }
 
 struct nd_annotation nd_annotation_of(const struct nd_recipe *recipe,

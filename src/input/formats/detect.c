@@ -302,13 +302,7 @@ bool nd_detect_has_line(const char *head, size_t len)
 
 bool nd_detect_has_line_format(const char *head, size_t len, const struct nd_input_options *options)
 {
-    switch (nd_detect_format(head, len, options)) {
-    case ND_FORMAT_JSONL:
-    case ND_FORMAT_CSV:
-    case ND_FORMAT_TSV:
-    case ND_FORMAT_MBOX: return true;
-    default: return false;
-    }
+    return nd_format_row(nd_detect_format(head, len, options))->cut != &nd_cut_whole;
 }
 
 /* ---- Tables known by their shape alone ---- */
