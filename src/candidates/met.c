@@ -62,7 +62,7 @@ struct nd_met_set {
     size_t n_linked;                   /* entries that are in filters and table */
     uint32_t *slot;                    /* entry + 1 */
     size_t n_slots;
-    /* Of each document: what is compared, and how many shingles it has. */
+    /* The words of each document that are compared, and how many shingles it has. */
     uint64_t *body;
     size_t body_capacity;
     uint32_t *n_shingles;

@@ -53,14 +53,15 @@ ND_API void nd_met_set_tally_all(const struct nd_met_set *met, struct nd_met_tal
 /* Have documents counted that the set does not have.  The tally outlives the set. */
 ND_API void nd_met_set_use_tally(struct nd_met_set *met, const struct nd_met_tally *others);
 
-/* What of a row tells that it meets nobody, as most do; behind the low bytes 8 more are readable. */
+/* The parts of a row that show that it meets nobody, as most do; behind the low bytes 8 more are
+ * readable. */
 struct nd_met_keys {
     const uint8_t *low;
     uint64_t identity;
 };
 enum { ND_MET_SIFTED = 64 };
-/* Of up to 64 rows, as bits, those for which nd_met_set_has can be true: of rows that meet nobody
- * usually one in fifty, but all where the recipe does not look up bands only. */
+/* Return, as bits, those of up to 64 rows for which nd_met_set_has can be true.  Of rows that meet
+ * nobody that is usually one in fifty, but all where the recipe does not look up bands only. */
 ND_API uint64_t nd_met_set_sift(const struct nd_met_set *met, const struct nd_met_keys *row,
                                 unsigned n, bool is_fresh);
 

@@ -8,7 +8,7 @@
 
 #include "engine/worker.h"
 
-/* What of a document the others are compared by. */
+/* The part of a row by which documents are compared. */
 enum nd_row_kind {
     ND_ROW_NOTHING,     /* no document is a candidate that is not equal */
     ND_ROW_LOW_BYTES,   /* of the minima */
@@ -17,7 +17,7 @@ enum nd_row_kind {
     ND_ROW_KEYS,        /* the keys of signatures alone: nd_row_plan_init does not choose it */
 };
 
-/* What a recipe asks for.  Never changed once it is made: all threads read it. */
+/* The rows that a recipe asks for.  A plan never changes once it is made: all threads read it. */
 struct nd_row_plan {
     struct nd_engine_plan plan;
     enum nd_row_kind kind;

@@ -16,7 +16,7 @@ struct nd_short_texts {
     struct short_text *item; /* by tokens, then shingle, then number; the first of each file */
     size_t n, capacity;
     unsigned w, workers;
-    /* Of each worker, one for each number of tokens below w that some text has. */
+    /* Sketchers: for each worker, one for each number of tokens below w that some text has. */
     struct nd_sketcher **sketcher;
 };
 

@@ -21,8 +21,9 @@ struct nd_short_texts;
  * are found by their shingles, and short documents can be duplicates. */
 ND_API bool nd_short_texts_count(const struct nd_recipe *recipe);
 
-/* Of all documents of the files, numbered from 0 through all of them; `workers` may ask at a time.
- * NULL without a failure: no document is short.  Otherwise *err says what failed. */
+/* Collect the short documents of the files, whose documents are numbered from 0 through all files;
+ * `workers` may ask at a time.  NULL without a failure: no document is short.  Otherwise *err says
+ * what failed. */
 ND_API struct nd_short_texts *nd_short_texts_new(const struct nd_sketch_file *const *file,
                                                  size_t n_files, const struct nd_recipe *recipe,
                                                  unsigned workers, struct nd_error *err);

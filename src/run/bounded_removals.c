@@ -77,7 +77,7 @@ enum nd_status nd_bounded_removals_add(struct nd_bounded_removals *r, uint32_t r
 
 /* ---- Written ---- */
 
-/* What was decided of the batch at hand: the removal of each of its records, or none. */
+/* The decisions on the batch at hand: the removal of each of its records, or none. */
 struct writing {
     const struct row *removed[ND_BOUNDED_BATCH];
     uint32_t members[ND_BOUNDED_BATCH];
@@ -97,7 +97,8 @@ static enum nd_status next_row(struct nd_bounded_removals *r, struct writing *w,
     return got < 0 ? (enum nd_status)got : ND_OK;
 }
 
-/* What was decided of this record, in the room for the batch, or NULL. */
+/* Take the removal of this record into the room for the batch, if the next row is that; otherwise
+ * *removed is NULL. */
 static enum nd_status take_row(struct nd_bounded_removals *r, struct writing *w, uint64_t record,
                                const struct row **removed, struct nd_error *err)
 {

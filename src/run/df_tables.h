@@ -14,7 +14,8 @@ struct nd_df_tables {
     const char *path[2 * ND_RECIPE_SIGNATURES];
     bool is_counted;         /* the first table was counted from the inputs of this run (df.h) */
     uint64_t counted_inputs; /* nd_run_inputs_state at that time */
-    /* What counting took, of a processor; for a sample, of how many times as many stored bytes. */
+    /* Seconds of a processor that counting took; and, where a sample was counted, how many times as
+     * many stored bytes the inputs have. */
     double counting_seconds, counted_scale;
 };
 /* Open the tables of all signatures that are not open yet, and give them to the recipe. */

@@ -544,7 +544,8 @@ static void note_in_turn(struct passing *p, struct worker_batch *b, unsigned lon
     nd_pool_pass(p->run->pool, &p->note);
 }
 
-/* What has no order, after the batch is decided and its names are noted. */
+/* Find the names that the rows of a batch need, and make the rows.  The batch is decided and its
+ * names are noted; batches may be finished in any order. */
 static void finish_batch(struct nd_run *run, struct worker_batch *b, unsigned worker)
 {
     b->failed.status = find_names(run, b, worker, &b->failed);
@@ -598,7 +599,7 @@ static void go_through(void *context, unsigned worker)
     }
 }
 
-/* What the turns took; the leaders' time in tasks is in that of all tasks. */
+/* Sum the times of the turns; the leaders' time in tasks is counted in that of all tasks. */
 static void sum_turns(struct passing *p)
 {
     const struct nd_pool_led led = nd_pool_led(p->run->pool);

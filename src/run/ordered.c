@@ -538,7 +538,7 @@ static enum nd_status emit(struct ordered *o, struct nd_error *err)
     return status;
 }
 
-/* What outputs call a document that is in none of the inputs. */
+/* Find what outputs call a document that is in none of the inputs. */
 static enum nd_status party_of(void *context, uint32_t number, struct nd_json *room,
                                struct nd_party *party, struct nd_error *err)
 {

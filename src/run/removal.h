@@ -16,7 +16,7 @@ struct nd_removal {
     /* kept: ND_NO_RECORD where it stands for its cluster; via: the neighbour of its component, or
      * ND_NO_RECORD. */
     uint32_t kept, via;
-    /* Of simhashes; UINT16_MAX: they were not made. */
+    /* Hamming distance of the simhashes; UINT16_MAX: they were not made. */
     uint16_t distance;
     uint8_t identical, verified, was_cut, via_verified;
     struct nd_overlap overlap;
@@ -35,7 +35,7 @@ struct nd_removal nd_removal_of(struct nd_run *run, const struct nd_staged_remov
  * zeroes and the first three members. */
 struct nd_emitter {
     struct nd_run *run;
-    /* Where the record of this number is. */
+    /* Function that finds the place of the record of a number. */
     enum nd_status (*place_of)(void *context, uint32_t number, struct nd_place *place,
                                struct nd_error *err);
     void *context;
@@ -45,8 +45,8 @@ struct nd_emitter {
     enum nd_status (*party_of)(void *context, uint32_t number, struct nd_json *room,
                                struct nd_party *party, struct nd_error *err);
     uint32_t n_records;
-    /* What a document of the inputs copied of such a document.  *passage->text is a piece of `text`;
-     * of length 0: nothing is said of it. */
+    /* Function that finds what a document of the inputs, whose text is `text`, copied of such a
+     * document.  passage->text is a piece of `text`; of length 0: nothing is said of it. */
     enum nd_status (*passage_of)(void *context, uint32_t number, struct nd_view text,
                                  struct nd_row_passage *passage, struct nd_error *err);
 

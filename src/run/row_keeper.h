@@ -15,8 +15,8 @@ void nd_row_keeper_free(struct nd_row_keeper *keeper);
 /* Put the known row of each document into its item, until the next call; items without `document` are
  * of bad records. */
 void nd_row_keeper_find(struct nd_row_keeper *keeper, struct nd_dedup_item *item, size_t n);
-/* The same for ND_BOUNDED_BATCH documents at most; where the run has a checkpoint, rows that are not
- * known are made and kept in it.  ND_ENOMEM, ND_EIO. */
+/* Put the known rows into the items of ND_BOUNDED_BATCH documents at most; where the run has a
+ * checkpoint, rows that are not known are made and kept in it.  ND_ENOMEM, ND_EIO. */
 enum nd_status nd_row_keeper_make(struct nd_row_keeper *keeper, struct nd_dedup_item *item,
                                   size_t n, struct nd_error *err);
 

@@ -26,7 +26,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Of the 256 MB that a run may take beside its documents. */
+/* The share of ids in the 256 MB that a run may take beside its documents. */
 enum { ID_BYTES_MAX = 96 << 20 };
 
 /* Options that leave no place for a field in survivors, or nothing to say there. */
@@ -161,7 +161,7 @@ static enum nd_status want_record_fields(struct nd_run *run, struct nd_error *er
     return status;
 }
 
-/* What the options ask of the reader, before it is opened. */
+/* Collect what the options ask of the reader, before it is opened. */
 static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_run_options *options = run->options;
@@ -447,7 +447,7 @@ void nd_run_warn_of_repairs(struct nd_run *run, const struct nd_reading *reading
                          repaired, documents, what, charset ? charset : "UTF-8");
 }
 
-/* What a recipe reads that gives no signature to any document. */
+/* Explain why a recipe gives no signature to any document, by what it reads. */
 static const char *read_by(const struct nd_method *m)
 {
     bool paths = false, text = false;
@@ -806,7 +806,7 @@ static enum nd_status begin_sample(struct nd_run *run, struct nd_error *err)
     return ND_OK;
 }
 
-/* What `dedup` alone reads and writes, beside what every run does. */
+/* Open what `dedup` alone reads and writes, beside what every run does. */
 static enum nd_status open_beside_inputs(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_run_watch *watch = run->request->watch;

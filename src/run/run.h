@@ -85,8 +85,8 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
                             const struct nd_run_events *events, struct nd_run_summary *summary,
                             struct nd_error *err);
 void nd_run_end(struct nd_run *run);
-/* Of this only the options, the recipe, where a df table is to be counted, and the reporter: for
- * uses that read documents by themselves.  summary may be NULL where nothing is reported. */
+/* Begin a run that reads documents by itself: take only the options, the recipe and the reporter, and
+ * count a df table if that is asked for.  summary may be NULL where nothing is reported. */
 enum nd_status nd_run_begin_recipe(struct nd_run *run, const struct nd_run_options *options,
                                    const struct nd_run_request *request,
                                    const struct nd_run_events *events,
@@ -114,20 +114,20 @@ enum nd_status nd_run_each_document(struct nd_run *run, const struct nd_reading_
 /* All has been read: nd_run_judge, and warnings of what was odd in all of it. */
 enum nd_status nd_run_conclude(struct nd_run *run, struct nd_error *err);
 
-/* Where the inputs are sketch files, open them, check that the run can do without texts, and take what
- * made the sketches into run->recipe (sketch_run.c). */
 /* Open the files of `against`, where options name some; and, once all is published, add to the last one
  * what the run keeps. */
 enum nd_status nd_run_open_against(struct nd_run *run, struct nd_error *err);
 enum nd_status nd_run_append(struct nd_run *run, struct nd_error *err);
 /* Whether some documents come with their texts. */
 bool nd_run_reads_texts(const struct nd_run *run);
+/* Open the inputs if they are sketch files; then check that the run can do without texts, and take
+ * what made the sketches into run->recipe (sketch_run.c). */
 enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err);
 
 /* Make the engine, on the run's pool. */
 enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
                                  const struct nd_text_source *source, struct nd_error *err);
-/* The same with room for n documents, where that is known. */
+/* Make the engine with room for n documents, where their number is known. */
 enum nd_status nd_run_make_dedup_for(struct nd_run *run, enum nd_cluster cluster, size_t n,
                                      const struct nd_text_source *source, struct nd_error *err);
 
@@ -167,7 +167,8 @@ void nd_run_warn_of_repairs(struct nd_run *run, const struct nd_reading *reading
 /* All documents are decided: complete the files, then publish them, and `out` (NULL: none), which
  * is used up whatever the result. */
 enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct nd_error *err);
-/* What a run hands back: *err knows best what failed, and says something whatever it was. */
+/* Return the status that a run hands back.  ND_OK stays; otherwise it is that of *err, which knows
+ * best what failed, and which says something afterwards whatever it was. */
 enum nd_status nd_run_status(enum nd_status status, struct nd_error *err);
 
 /* judge.c */
@@ -175,7 +176,8 @@ enum nd_status nd_run_status(enum nd_status status, struct nd_error *err);
 enum nd_status nd_run_claim(struct nd_run *run, struct nd_error *err);
 /* All has been read: ND_EINPUT where it may not be published. */
 enum nd_status nd_run_judge(struct nd_run *run, struct nd_error *err);
-/* The same of each input that a mirror replaces, once it has all of them. */
+/* Check each input that a mirror replaces, once it has all of them: ND_EINPUT where it may not be
+ * replaced. */
 enum nd_status nd_run_judge_mirror(const struct nd_run *run, struct nd_error *err);
 
 /* All outputs of records are whole: count in run->summary what inputs that are replaced lose, and ask

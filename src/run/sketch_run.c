@@ -1,7 +1,7 @@
 /* sketch_run.c - a run over sketch files: its recipe, and what it cannot do without the texts */
 #include "run/run.h"
 
-/* What needs more of a document than its sketch; NULL: nothing. */
+/* Return the option that needs more of a document than its sketch; NULL: none does. */
 static const char *needs_text(const struct nd_run *run)
 {
     const struct nd_run_options *o = run->options;
