@@ -3,7 +3,8 @@
 /*
  * The input is a list of changes: where, in 3 bytes, and the byte.  They are made to the file of a
  * few texts without an index of sketches (fuzz_snapshot.c changes such).  What opens has rows that
- * cover its texts, which are valid UTF-8.
+ * cover its texts, which are valid UTF-8.  A text that has values behind it is these bytes again when
+ * they are put there.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -18,7 +19,11 @@
 #include "base/hash.h"
 #include "engine/saved_texts.h"
 
-static const char *const text[] = {"one two three", "", "vier f\xC3\xBCnf sechs", "one two three"};
+static const char *const text[] = {"one two three", "", "vier f\xC3\xBCnf sechs",
+                                   "one two three"
+                                   "here"
+                                   "0000000000000004"
+                                   "----------------"};
 enum { TEXTS = sizeof text / sizeof *text };
 
 static void require(int holds)
@@ -68,6 +73,23 @@ static void make_sums_right(unsigned char *data, size_t size)
     memcpy(data, &header, sizeof header);
 }
 
+static void check_values(struct nd_view all)
+{
+    struct nd_view value[2];
+    size_t len = nd_saved_take_values(all.data, all.len, value, 2);
+    char *again;
+
+    if (len == SIZE_MAX)
+        return;
+    require(len <= all.len && nd_utf8_valid(all.data, len));
+    require(nd_saved_values_bytes((struct nd_view){all.data, len}, value, 2) == all.len);
+    again = malloc(all.len);
+    require(again != NULL);
+    nd_saved_put_values(again, (struct nd_view){all.data, len}, value, 2);
+    require(memcmp(again, all.data, all.len) == 0);
+    free(again);
+}
+
 static void check(const struct nd_saved_texts *saved)
 {
     struct nd_view texts = nd_saved_section(saved, ND_SAVED_TEXTS);
@@ -76,6 +98,7 @@ static void check(const struct nd_saved_texts *saved)
     for (uint32_t i = 0; i < saved->header.n; i++) {
         require(saved->row[i].bytes <= texts.len - at);
         require(nd_utf8_valid(texts.data + at, (size_t)saved->row[i].bytes));
+        check_values((struct nd_view){texts.data + at, (size_t)saved->row[i].bytes});
         require(saved->row[i].serial < saved->header.next_serial);
         at += (size_t)saved->row[i].bytes;
     }

@@ -78,14 +78,17 @@ static struct nd_py_side *new_side(const struct nd_py_live *live, struct nd_erro
     return s;
 }
 
-static struct nd_dedup_item item_of(const struct nd_py_text *text, struct nd_document *document)
+/* An item has a document where that tells more than the text: fields, or what was repaired. */
+static struct nd_dedup_item item_of(const struct nd_py_live *live, struct nd_view text,
+                                    uint64_t replaced, const struct nd_field *fields,
+                                    struct nd_document *document)
 {
-    struct nd_dedup_item item = {.text = {text->data, text->len}};
+    struct nd_dedup_item item = {.text = text};
 
-    if (text->replaced) {
-        *document = (struct nd_document){.text = item.text, .text_replaced = text->replaced};
+    *document = (struct nd_document){
+        .text = text, .text_replaced = replaced, .fields = fields, .n_fields = live->n_fields};
+    if (replaced || live->n_fields)
         item.document = document;
-    }
     return item;
 }
 
@@ -94,8 +97,14 @@ enum nd_status nd_py_side_push(const struct nd_py_live *live, struct nd_py_side 
 {
     enum nd_status status;
 
-    for (size_t i = 0; i < n; i++)
-        live->item[i] = item_of(&s->text[s->n + i], &live->document[i]);
+    for (size_t i = 0; i < n; i++) {
+        const struct nd_py_text *text = &s->text[s->n + i];
+        struct nd_field *fields = live->field + i * live->n_fields;
+
+        (void)nd_py_live_take_fields(live, text->data, text->bytes, fields);
+        live->item[i] = item_of(live, (struct nd_view){text->data, text->len}, text->replaced,
+                                fields, &live->document[i]);
+    }
     status = nd_dedup_push_prototypes(s->dedup, live->item, n, err);
     if (status == ND_OK)
         s->n += n;
@@ -121,6 +130,8 @@ static void free_live(struct nd_py_live *live)
     nd_rwlock_free(live->lock);
     free(live->item);
     free(live->document);
+    free(live->field);
+    free(live->names);
     free(live);
 }
 
@@ -205,7 +216,13 @@ PyObject *nd_py_live_new(PyObject *module, PyObject *recipe_capsule, unsigned th
         free_live(live);
         return PyErr_NoMemory();
     }
-    live->side = new_side(live, &err);
+    if (nd_py_live_name_fields(live, &err) == ND_OK) {
+        live->field = nd_alloc_array(ND_PY_SLICE_ROWS * live->n_fields + 1, sizeof *live->field);
+        if (live->field)
+            live->side = new_side(live, &err);
+        else
+            nd_fail(&err, ND_ENOMEM, "out of memory");
+    }
     if (!live->side) {
         free_live(live);
         return nd_py_raise(module, &err);
@@ -238,20 +255,6 @@ static size_t slice_rows(const struct nd_py_frame *f, size_t from)
     return to - from;
 }
 
-static bool copy_text(struct nd_py_text *to, const struct nd_py_frame *f, size_t row,
-                      uint64_t serial)
-{
-    struct nd_view from = f->column[0].value[row];
-
-    *to = (struct nd_py_text){.serial = serial,
-                              .data = malloc(from.len ? from.len : 1),
-                              .len = from.len,
-                              .replaced = nd_py_frame_replaced(f, row)};
-    if (to->data && from.len)
-        memcpy(to->data, from.data, from.len);
-    return to->data != NULL;
-}
-
 /* Add the rows from here on, `n` of them, of which each has a text. */
 static enum nd_status add_rows(struct nd_py_live *live, const struct nd_py_frame *f, size_t from,
                                size_t n, struct nd_error *err)
@@ -263,7 +266,11 @@ static enum nd_status add_rows(struct nd_py_live *live, const struct nd_py_frame
     if (!ND_RESERVE(s->text, &s->capacity, s->n + n))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     while (status == ND_OK && copied < n) {
-        if (!copy_text(&s->text[s->n + copied], f, from + copied, live->next_serial + copied))
+        struct nd_py_text *to = &s->text[s->n + copied];
+
+        *to = (struct nd_py_text){.serial = live->next_serial + copied,
+                                  .replaced = nd_py_frame_replaced(f, from + copied)};
+        if (!nd_py_live_copy(live, f, from + copied, to))
             status = nd_fail(err, ND_ENOMEM, "out of memory");
         else
             copied++;
@@ -296,6 +303,8 @@ static PyObject *live_add(PyObject *module, PyObject *args)
         return NULL;
     if (from < 0 || (size_t)from > f->n_rows)
         return PyErr_Format(PyExc_IndexError, "there is no row %zd", from);
+    if (!nd_py_live_fits(live, f))
+        return NULL;
     n = slice_rows(f, (size_t)from);
     for (size_t i = 0; i < n; i++)
         if (!f->column[0].value[(size_t)from + i].data)
@@ -474,26 +483,37 @@ static enum nd_status note(void *context, const struct nd_found_pair *pair)
 struct questions {
     struct nd_dedup_item *item;
     struct nd_document *document;
+    struct nd_field *field;
     uint64_t *row;
     size_t n;
 };
 
-static bool make_questions(struct questions *q, const struct nd_py_frame *f, size_t from, size_t n)
+static void free_questions(struct questions *q)
+{
+    free(q->item);
+    free(q->document);
+    free(q->field);
+    free(q->row);
+}
+
+static bool make_questions(const struct nd_py_live *live, struct questions *q,
+                           const struct nd_py_frame *f, size_t from, size_t n)
 {
     q->item = nd_alloc_array(n + 1, sizeof *q->item);
     q->document = nd_alloc_array(n + 1, sizeof *q->document);
+    q->field = nd_alloc_array(n * live->n_fields + 1, sizeof *q->field);
     q->row = nd_alloc_array(n + 1, sizeof *q->row);
-    if (!q->item || !q->document || !q->row)
+    if (!q->item || !q->document || !q->field || !q->row)
         return false;
     for (size_t row = from; row < from + n; row++) {
         struct nd_view text = f->column[0].value[row];
-        uint64_t replaced = nd_py_frame_replaced(f, row);
+        struct nd_field *fields = q->field + q->n * live->n_fields;
 
         if (!text.data)
             continue;
-        q->document[q->n] = (struct nd_document){.text = text, .text_replaced = replaced};
+        nd_py_live_row_fields(live, f, row, fields);
         q->item[q->n] =
-            (struct nd_dedup_item){.text = text, .document = replaced ? &q->document[q->n] : NULL};
+            item_of(live, text, nd_py_frame_replaced(f, row), fields, &q->document[q->n]);
         q->row[q->n++] = row;
     }
     return true;
@@ -568,8 +588,10 @@ static PyObject *live_query(PyObject *module, PyObject *args)
         return NULL;
     if (from < 0 || (size_t)from > f->n_rows)
         return PyErr_Format(PyExc_IndexError, "there is no row %zd", from);
+    if (!nd_py_live_fits(live, f))
+        return NULL;
     n = slice_rows(f, (size_t)from);
-    if (make_questions(&q, f, (size_t)from, n)) {
+    if (make_questions(live, &q, f, (size_t)from, n)) {
         status = ask(live, &q, bytes_of(f, (size_t)from, n), &m, &err);
         if (status == ND_ENOMEM)
             PyErr_NoMemory();
@@ -580,9 +602,7 @@ static PyObject *live_query(PyObject *module, PyObject *args)
     } else {
         PyErr_NoMemory();
     }
-    free(q.item);
-    free(q.document);
-    free(q.row);
+    free_questions(&q);
     free(m.match);
     return found ? Py_BuildValue("nN", (Py_ssize_t)n, found) : NULL;
 }
@@ -601,7 +621,7 @@ static PyObject *live_bytes(PyObject *module, PyObject *capsule)
     nd_rwlock_read(live->lock);
     nd_dedup_get_stats(live->side->dedup, &stats);
     for (size_t i = 0; i < live->side->n; i++)
-        bytes += live->side->text[i].len + sizeof *live->side->text;
+        bytes += live->side->text[i].bytes + sizeof *live->side->text;
     nd_rwlock_unlock(live->lock);
     nd_py_live_return(live, state);
     return PyLong_FromSize_t(bytes + (size_t)stats.index_bytes);

@@ -20,14 +20,14 @@ static struct nd_view describe(const void *context, uint32_t i, struct nd_saved_
     const struct nd_py_text *text = &job->side->text[i];
 
     *row = (struct nd_saved_row){.serial = text->serial,
-                                 .bytes = text->len,
+                                 .bytes = text->bytes,
                                  .replaced = text->replaced,
                                  .is_gone = text->is_gone};
     if (job->state.n) {
         row->raw = job->state.raw[i];
         row->class_of = job->state.class_of[i];
     }
-    return (struct nd_view){text->data, text->len};
+    return (struct nd_view){text->data, text->bytes};
 }
 
 static enum nd_status save(const struct nd_py_live *live, const char *path, struct nd_view ids,
@@ -89,16 +89,22 @@ static PyObject *live_save(PyObject *module, PyObject *args)
 
 /* ---- Opening ---- */
 
-static struct nd_py_text text_of(const struct nd_saved_texts *saved, size_t i, size_t at)
+/* Its length is SIZE_MAX where the fields that the recipe reads do not stand behind it. */
+static struct nd_py_text text_of(const struct nd_py_live *live, size_t i, size_t at)
 {
+    const struct nd_saved_texts *saved = &live->saved;
     const struct nd_saved_row *row = &saved->row[i];
+    char *data = (char *)saved->map + saved->offset[ND_SAVED_TEXTS] + at;
 
-    return (struct nd_py_text){.serial = row->serial,
-                               .data = (char *)saved->map + saved->offset[ND_SAVED_TEXTS] + at,
-                               .len = (size_t)row->bytes,
-                               .replaced = row->replaced,
-                               .is_gone = row->is_gone,
-                               .is_mapped = true};
+    return (struct nd_py_text){
+        .serial = row->serial,
+        .data = data,
+        .len = live->n_fields ? nd_py_live_take_fields(live, data, (size_t)row->bytes, live->field)
+                              : (size_t)row->bytes,
+        .bytes = (size_t)row->bytes,
+        .replaced = row->replaced,
+        .is_gone = row->is_gone,
+        .is_mapped = true};
 }
 
 /* The engine as it was. */
@@ -151,8 +157,11 @@ static bool fill(PyObject *module, struct nd_py_live *live, const char *path)
 
     if (!ND_RESERVE(s->text, &s->capacity, n + 1))
         status = nd_fail(&err, ND_ENOMEM, "out of memory for %zu texts", n);
-    for (size_t i = 0, at = 0; status == ND_OK && i < n; at += s->text[i++].len)
-        s->text[i] = text_of(saved, i, at);
+    for (size_t i = 0, at = 0; status == ND_OK && i < n; at += s->text[i++].bytes) {
+        s->text[i] = text_of(live, i, at);
+        if (s->text[i].len == SIZE_MAX)
+            status = nd_fail(&err, ND_EINPUT, "%s: damaged: text %zu lacks its fields", path, i);
+    }
     if (status == ND_OK && saved->header.bytes[ND_SAVED_INDEX]) {
         Py_BEGIN_ALLOW_THREADS;
         status = restore_engine(live, path, &err);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import random
 import signal
 import threading
@@ -128,8 +129,6 @@ def test_ids_that_are_wrong_are_refused():
     assert list(index) == ["a"] and index.query("x y z") == [] and "a" in index and "b" not in index
     assert index.query_batch([None, "one two three"])[0] == []
     assert repr(index) == "<neardup.Index of 1 texts>"
-    with pytest.raises(neardup.UnsupportedError, match="reads fields"):
-        neardup.Index("seshasai-2009-extra-metadata")
 
 
 def test_bytes_are_repaired_and_not_confused():
@@ -220,3 +219,38 @@ def test_a_signal_handler_cannot_change_an_index_that_is_being_changed(records):
         signal.signal(signal.SIGUSR1, before)
     assert "another call is changing the index" in said
     assert len(index) == 4000 + said.count("")
+
+
+# ---- Fields ----
+
+FIELDS = (
+    "[signature place]\nkind = features\nunit = none\nfields = site score\n"
+    "[decide]\ncandidates = match\nmatch = shared(place) >= 2\nverify = none\n"
+)
+
+
+def test_fields_are_part_of_a_text(tmp_path):
+    index = neardup.Index(neardup.Recipe.parse(FIELDS), text="body", id="id")
+    rows = [{"id": i, "body": f"text {i}", "site": f"s{i % 2}", "score": i % 3} for i in range(12)]
+    index.add_batch(None, rows)
+    index.add("none", {"body": "text", "site": "s1", "score": None})
+    index.add("bytes", {"body": b"\xff", "site": "\N{SNOWMAN}", "score": "0" * 500})
+    index.save(tmp_path / "x")
+    for one in (index, neardup.Index.open(tmp_path / "x", text="body"), pickle.loads(pickle.dumps(index))):
+        ask = {"body": "other", "site": "s1", "score": "1"}
+        assert [match.id for match in one.query(ask)] == [1, 7]
+        assert one.query({**ask, "score": None}) == [] and one.query({**ask, "body": None}) == []
+        assert [match.id for match in one.query({**ask, "site": "\N{SNOWMAN}", "score": "0" * 500})] == ["bytes"]
+    with pytest.raises(TypeError, match="the recipe reads fields: give a row with the text and 'site', 'score'"):
+        index.add(99, "a text alone")
+    with pytest.raises(neardup.InvalidError, match="the text is null"):
+        index.add(99, {"body": None, "site": "s1"})
+    with pytest.raises(neardup.InvalidError, match="there is no column 'site'"):
+        index.query_batch(["a text alone"])
+    assert len(index) == 14
+
+
+def test_a_row_is_a_text_with_other_values():
+    index = neardup.Index()
+    index.add("a", {"text": "one two three four", "other": 7})
+    assert [match.id for match in index.query({"text": "one two three four"})] == ["a"]

@@ -242,6 +242,9 @@ def a_pool() -> Pool:
     pool.call("bounded_new", recipe, 1, 1 << 20, ".", "first", (0, 0, 0), (), (), (), 0)
     pool.call("sketcher_new", recipe)
     pool.call("live_new", recipe, 1)
+    place = "[signature place]\nkind = features\nunit = none\nfields = id\n"
+    place += "[decide]\ncandidates = match\nmatch = shared(place) >= 1\nverify = none\n"
+    pool.call("live_new", neardup.Recipe.parse(place)._native, 1)
     neardup.write_sketches(["one two three four", "five six"], "rows.sketch")
     file = pool.call("sketch_file_open", "rows.sketch")
     pool.call("sketch_appender_open", "rows.sketch", recipe, ())

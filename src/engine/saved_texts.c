@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,6 +42,77 @@ void nd_saved_seal(struct nd_saved_header *header)
     header->hash_of_page = 0;
     memcpy(page, header, sizeof *header);
     header->hash_of_page = nd_hash_bytes(page, PAGE);
+}
+
+/* ---- A text with values behind it ---- */
+
+enum { VALUE_DIGITS = 16 };
+static const char absent[] = "----------------";
+
+size_t nd_saved_values_bytes(struct nd_view text, const struct nd_view *value, size_t n)
+{
+    size_t bytes = text.len + n * VALUE_DIGITS;
+
+    for (size_t k = 0; k < n; k++)
+        bytes += value[k].len;
+    return bytes;
+}
+
+static char *append(char *to, struct nd_view some)
+{
+    if (some.len)
+        memcpy(to, some.data, some.len);
+    return to + some.len;
+}
+
+void nd_saved_put_values(char *to, struct nd_view text, const struct nd_view *value, size_t n)
+{
+    to = append(to, text);
+    for (size_t k = 0; k < n; k++)
+        to = append(to, value[k]);
+    for (size_t k = 0; k < n; k++) {
+        char digits[VALUE_DIGITS + 1];
+
+        snprintf(digits, sizeof digits, "%016zx", value[k].len);
+        to = append(to, (struct nd_view){value[k].data ? digits : absent, VALUE_DIGITS});
+    }
+}
+
+/* Read a length that is at most `most`.  False: there is none. */
+static bool take_length(const char *digits, size_t most, size_t *len)
+{
+    *len = 0;
+    for (size_t i = 0; i < VALUE_DIGITS; i++) {
+        const char *hex = "0123456789abcdef", *found = memchr(hex, digits[i], 16);
+
+        if (!found || *len > most >> 4)
+            return false;
+        *len = *len << 4 | (size_t)(found - hex);
+    }
+    return *len <= most;
+}
+
+size_t nd_saved_take_values(const char *data, size_t bytes, struct nd_view *value, size_t n)
+{
+    size_t left = bytes;
+
+    if (bytes / VALUE_DIGITS < n)
+        return SIZE_MAX;
+    left -= n * VALUE_DIGITS;
+    for (size_t k = n; k-- > 0;) {
+        const char *digits = data + bytes - (n - k) * VALUE_DIGITS;
+
+        value[k] = (struct nd_view){NULL, 0};
+        if (memcmp(digits, absent, VALUE_DIGITS) == 0)
+            continue;
+        if (!take_length(digits, left, &value[k].len))
+            return SIZE_MAX;
+        left -= value[k].len;
+        value[k].data = data + left;
+        if (!nd_utf8_valid(value[k].data, value[k].len))
+            return SIZE_MAX;
+    }
+    return nd_utf8_valid(data, left) ? left : SIZE_MAX;
 }
 
 /* ---- Writing ---- */

@@ -49,6 +49,15 @@ uint64_t nd_saved_lay_out(const struct nd_saved_header *header, uint64_t offset[
 /* Give a header its hash. */
 void nd_saved_seal(struct nd_saved_header *header);
 
+/*
+ * A text with the values of n fields behind it: text, values, and the length of each value as 16
+ * hexadecimal digits, or "----------------" where its data is NULL.  All of it is UTF-8.
+ */
+size_t nd_saved_values_bytes(struct nd_view text, const struct nd_view *value, size_t n);
+void nd_saved_put_values(char *to, struct nd_view text, const struct nd_view *value, size_t n);
+/* Give the values, and return the length of the text; SIZE_MAX: the bytes are no text with n values. */
+size_t nd_saved_take_values(const char *data, size_t bytes, struct nd_view *value, size_t n);
+
 /* What is written.  describe(context, i, row) gives the text of row i, which stays where it is
  * meanwhile. */
 struct nd_saved_content {

@@ -301,6 +301,32 @@ static void rows_that_are_impossible_are_refused(void **state)
     free(data);
 }
 
+static void values_behind_a_text_come_back(void **state)
+{
+    static const struct nd_view values[] = {{"here", 4}, {NULL, 0}, {"", 0}};
+    const struct nd_view words = {"one two", 7};
+    struct nd_view back[3];
+    char all[128];
+    size_t bytes = nd_saved_values_bytes(words, values, 3);
+
+    (void)state;
+    assert_int_equal(bytes, 7 + 4 + 3 * 16);
+    nd_saved_put_values(all, words, values, 3);
+    assert_memory_equal(all, "one twohere0000000000000004----------------0000000000000000", bytes);
+    assert_int_equal(nd_saved_take_values(all, bytes, back, 3), words.len);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(back[i].len, values[i].len);
+        assert_int_equal(back[i].data == NULL, values[i].data == NULL);
+    }
+    assert_int_equal(nd_saved_take_values(all, bytes, back, 0), bytes);
+    assert_true(nd_saved_take_values(all, bytes, back, 4) == SIZE_MAX); /* "one twohere" */
+    assert_true(nd_saved_take_values(all, 40, back, 3) == SIZE_MAX);    /* cut short */
+    all[bytes - 16 - 16 - 2] = 'c';                                     /* 0xc4: too long */
+    assert_true(nd_saved_take_values(all, bytes, back, 3) == SIZE_MAX);
+    memcpy(all + bytes - 3 * 16, "ffffffffffffffff", 16);
+    assert_true(nd_saved_take_values(all, bytes, back, 3) == SIZE_MAX);
+}
+
 #if !HAS_OWN_MALLOC
 static void allocations_that_fail_are_errors(void **state)
 {
@@ -350,6 +376,7 @@ int main(void)
         cmocka_unit_test(what_was_restored_goes_on_as_the_original),
         cmocka_unit_test(an_engine_of_another_recipe_is_refused),
         cmocka_unit_test(rows_that_are_impossible_are_refused),
+        cmocka_unit_test(values_behind_a_text_come_back),
 #if !HAS_OWN_MALLOC
         cmocka_unit_test(allocations_that_fail_are_errors),
 #endif

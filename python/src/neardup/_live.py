@@ -9,14 +9,14 @@ import os
 import tempfile
 import threading
 import weakref
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from . import _native
 from ._df import DocumentFrequencies, give_tables
 from ._frames import Columns, Source, read
-from ._plan import recipe_of
+from ._plan import Reading, recipe_of
 from ._recipe import Recipe, Value, warn_of_pages
 
 # Row, serial number, whether equal, whether the nearest, shared, a, b, distance.
@@ -100,8 +100,9 @@ class Index:
     Any number of threads may use an index.  Queries run side by side; a call that changes the index
     waits for the one before, and queries wait while a batch of at most 4 MB is added.
 
-    The index holds a copy of each text.  Texts that are removed are forgotten from time to time, which
-    takes as long as adding the others again; queries go on meanwhile.
+    The index holds a copy of each text, and of the fields that the recipe reads.  Texts that are
+    removed are forgotten from time to time, which takes as long as adding the others again; queries go
+    on meanwhile.
 
     Examples
     --------
@@ -138,17 +139,34 @@ class Index:
         self._begin(prepared, text, id, _native.live_new(prepared._native, threads))
 
     def _begin(self, recipe: Recipe, text: str | None, id: str | None, native: _native.LiveTexts) -> None:
-        columns = Columns(text)
-        columns.add(id)
         self._id = id
         self.recipe = recipe
+        self._fields = Reading(recipe, text).columns.names[1:]
         self._verifies = recipe["verify"] != "none"
         self._text = text
+        self._columns().add(id)
         self._native = native
         self._changing = threading.RLock()
         self._serials: dict[Hashable, int] = {}
         self._ids: dict[int, Hashable] = {}
         _indexes.add(self)
+
+    def _columns(self) -> Columns:
+        """The columns to read: the text, and the fields of the recipe."""
+        columns = Columns(self._text)
+        for name in self._fields:
+            columns.add(name)
+        return columns
+
+    def _one(self, text: str | bytes | Mapping[str, Any]) -> _native.Frame:
+        if isinstance(text, Mapping):
+            return read([text], self._columns()).frame
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(f"expected a str, not {type(text).__name__}")
+        if self._fields:
+            names = ", ".join(f"'{name}'" for name in self._fields)
+            raise TypeError(f"the recipe reads fields: give a row with the text and {names}, not a text alone")
+        return _one(text)
 
     @classmethod
     def open(
@@ -259,26 +277,27 @@ class Index:
         if len(ids) != len(serials) or len(self._serials) != len(serials):
             raise _native.Error(f"{name}: not an index of texts, or a damaged one: its ids are not those of its texts")
 
-    def add(self, id: Hashable, text: str | bytes) -> None:
+    def add(self, id: Hashable, text: str | bytes | Mapping[str, Any]) -> None:
         """Add a text.
 
         Parameters
         ----------
         id : hashable
             What the text is called; no other text in the index has this id.
-        text : str or bytes
-            The text; bytes that are not UTF-8 are repaired.
+        text : str, bytes or mapping
+            The text; bytes that are not UTF-8 are repaired.  Or a row: with the text, and with the fields
+            that the recipe reads.
 
         Raises
         ------
         InvalidError
-            There is a text with this id; it stays as it is.
+            There is a text with this id; it stays as it is.  Or the row has no text.
         TypeError
-            The text is none.
+            The text is none, or one alone where the recipe reads fields.
         """
-        if not isinstance(text, (str, bytes)):
-            raise TypeError(f"expected a str, not {type(text).__name__}")
-        frame = _one(text)
+        frame = self._one(text)
+        if _native.frame_null(frame) is not None:
+            raise _native.InvalidError("the text is null")
         with self._changing:
             self._check_new(id)
             self._note([id], 0, *_native.live_add(self._native, frame, 0))
@@ -302,7 +321,7 @@ class Index:
         """
         if ids is None and self._id is None:
             raise TypeError("ids: give them, or make the index with the name of their column: Index(id=…)")
-        columns = Columns(self._text)
+        columns = self._columns()
         columns.add(None if ids is not None else self._id)
         source = read(data, columns)
         frame, n = source.frame, _native.frame_rows(source.frame)
@@ -364,22 +383,20 @@ class Index:
         with self._changing:
             _native.live_compact(self._native)
 
-    def query(self, text: str | bytes) -> list[Match]:
+    def query(self, text: str | bytes | Mapping[str, Any]) -> list[Match]:
         """Find the texts that a text equals or is near.
 
         Parameters
         ----------
-        text : str or bytes
-            The text.
+        text : str, bytes or mapping
+            The text, or a row, as for :meth:`add`.
 
         Returns
         -------
         list of Match
             What was found, the nearest first; at most ``max_checks`` of the recipe.
         """
-        if not isinstance(text, (str, bytes)):
-            raise TypeError(f"expected a str, not {type(text).__name__}")
-        _, rows = _native.live_query(self._native, _one(text), 0)
+        _, rows = _native.live_query(self._native, self._one(text), 0)
         return [match for _, match in self._matches(rows)] if rows else []
 
     def query_batch(self, data: Any) -> list[list[Match]]:
@@ -395,7 +412,7 @@ class Index:
         list of list of Match
             What was found for each; nothing for one that is null.
         """
-        source: Source = read(data, Columns(self._text))
+        source: Source = read(data, self._columns())
         found: list[list[Match]] = [[] for _ in range(_native.frame_rows(source.frame))]
         at = 0
         while at < len(found):
@@ -463,10 +480,8 @@ os.register_at_fork(after_in_child=_go_on_after_fork)
 
 
 def _prepared(recipe: Recipe | str | None, df: DocumentFrequencies | str | os.PathLike[str] | None = None) -> Recipe:
-    """Copy a recipe, with its df tables; refuse one that reads what an index does not have."""
+    """Copy a recipe, with its df tables."""
     made = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
-    if _native.recipe_fields(made._native):
-        raise _native.UnsupportedError("an index has texts only, and the recipe reads fields")
     give_tables(made, df)
     return made
 
