@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /*
- * Where the memory is bounded (option `memory`), nothing is held for each document but what this
+ * If the memory is bounded (option `memory`), nothing is held for each document but what this
  * page counts.  The passes:
  *
  *   collect   read all in input order: of each record, its place and its place in the keep order go

@@ -230,8 +230,9 @@ static enum nd_status check_inputs(const struct nd_run_options *o, struct nd_err
 }
 
 /*
- * Where the table goes: *target, the file behind a link, and *there, the table that stands there, or
- * NULL.  It is written once and never replaced: sketches that were made with it would be stale.
+ * Find the place where the table goes: *target, the file behind a link, and *there, the table that
+ * stands there, or NULL.  It is written once and never replaced: sketches that were made with it
+ * would be stale.
  */
 static enum nd_status find_place(const char *name, char **target, struct nd_df **there,
                                  struct nd_error *err)

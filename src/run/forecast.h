@@ -15,7 +15,7 @@ enum nd_status nd_forecast_read(const char *path, const struct nd_recipe *recipe
                                 struct nd_forecast forecast[ND_FIGURES], int *is_other,
                                 struct nd_error *err);
 
-/* Read the figures from the bytes of such a file, behind which 64 more can be read; `path` is for
+/* Read the figures from the bytes of a plan file, behind which 64 more can be read; `path` is for
  * messages. */
 enum nd_status nd_forecast_parse(const char *path, struct nd_view text, uint64_t recipe_hash,
                                  unsigned threads, struct nd_forecast forecast[ND_FIGURES],

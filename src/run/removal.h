@@ -45,8 +45,8 @@ struct nd_emitter {
     enum nd_status (*party_of)(void *context, uint32_t number, struct nd_json *room,
                                struct nd_party *party, struct nd_error *err);
     uint32_t n_records;
-    /* Function that finds what a document of the inputs, whose text is `text`, copied of such a
-     * document.  passage->text is a piece of `text`; of length 0: nothing is said of it. */
+    /* Function that finds the passage that a document of the inputs copied of one that is no record
+     * of them.  passage->text is a piece of `text`, the copying document; of length 0: none. */
     enum nd_status (*passage_of)(void *context, uint32_t number, struct nd_view text,
                                  struct nd_row_passage *passage, struct nd_error *err);
 

@@ -1,9 +1,9 @@
 /* run.c - a run from its options to its first batch, and the run that deduplicates */
 
 /*
- * What every run over files has in common: checking its options, opening the recipe and its df
- * tables, the reader, the engine and the outputs; then warnings, the summary, and publishing. The
- * struct nd_run holds these parts. Between beginning and end, dedup goes through one_pass.c or
+ * Every run over files checks its options, and opens the recipe and its df tables, the reader, the
+ * engine and the outputs; in the end it warns, makes the summary, and publishes.  The struct nd_run
+ * holds these parts. Between beginning and end, dedup goes through one_pass.c or
  * ordered.c; the other commands (src/uses) go through the batches by nd_run_each_batch, here.
  */
 #include "run/run.h"

@@ -85,8 +85,9 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
                             const struct nd_run_events *events, struct nd_run_summary *summary,
                             struct nd_error *err);
 void nd_run_end(struct nd_run *run);
-/* Begin a run that reads documents by itself: take only the options, the recipe and the reporter, and
- * count a df table if that is asked for.  summary may be NULL where nothing is reported. */
+/* Begin a run for a use that reads documents by itself: take only the options, the recipe and
+ * the reporter, and count a df table if that is asked for.  summary may be NULL where nothing is
+ * reported. */
 enum nd_status nd_run_begin_recipe(struct nd_run *run, const struct nd_run_options *options,
                                    const struct nd_run_request *request,
                                    const struct nd_run_events *events,
