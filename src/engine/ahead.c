@@ -111,7 +111,7 @@ static void begin_set(struct key_set *set, size_t n)
         memset(set->slot, 0, set->n_slots * sizeof *set->slot);
 }
 
-/* Where the key stands, or the empty slot where it would. */
+/* Find the slot of a key, or the empty slot where it would stand. */
 static uint32_t *slot_of(const struct key_set *set, uint64_t key)
 {
     size_t at = (size_t)(key >> set->shift);
@@ -265,7 +265,7 @@ static void forget_search(struct nd_item *item)
     item->search.may_prune = false;
 }
 
-/* Where a piece of the batch ends, which is matched with the lock held. */
+/* Find the end of a piece of the batch, which is matched with the lock held. */
 static size_t end_of_piece(const struct nd_engine_batch *batch, size_t from)
 {
     enum { DOCUMENTS = 16, BYTES = 32 << 10 };
@@ -299,8 +299,8 @@ static bool match_piece(struct nd_engine_batch *batch, struct nd_worker *w, size
     return true;
 }
 
-/* What fails here is left to be done in the turn, which reports the error.  *decided: so many
- * batches were in the index at the beginning. */
+/* Match a batch ahead of its turn.  If that fails, the rest is left to the turn, which reports the
+ * error.  *decided: so many batches were in the index at the beginning. */
 static void match_all(struct nd_engine_batch *batch, struct nd_worker *w, unsigned worker,
                       unsigned long *decided)
 {

@@ -89,7 +89,7 @@ void nd_items_release(struct nd_engine_batch *batch)
     nd_arena_release(&batch->held);
 }
 
-/* What repair replaced in the text is in the hashes by which equal documents are found: documents
+/* The hashes by which equal documents are found include what repair replaced in the text: documents
  * are equal only if they have that in common too. */
 void nd_item_hash(const struct nd_engine_plan *plan, struct nd_item *item)
 {
@@ -243,7 +243,7 @@ void nd_stats_count_decision(struct nd_dedup_stats *stats, const struct nd_decis
     stats->near += is_removed && decision->identical == ND_IDENTICAL_NO;
 }
 
-/* The same bytes as a document of an earlier batch, or as an earlier one of this. */
+/* Look for the bytes of an item among documents of earlier batches, and among earlier items. */
 static void find_copy(void *context, size_t place, unsigned worker)
 {
     struct nd_engine_batch *batch = context;
@@ -335,7 +335,7 @@ bool nd_item_find_equal(const struct nd_dedup *d, struct nd_worker *w, struct nd
     return true;
 }
 
-/* What the signatures have in common, if the two are near, as with stars. */
+/* Find what the signatures of two documents have in common, as with stars. */
 static void describe_agreement(const struct nd_dedup *d, uint32_t a, uint32_t b,
                                struct nd_decision *out)
 {
@@ -346,7 +346,8 @@ static void describe_agreement(const struct nd_dedup *d, uint32_t a, uint32_t b,
     out->distance = match.distance;
 }
 
-/* The same bytes or the same tokens: equal hashes propose it, the texts decide, where both are here. */
+/* Find out whether two documents have equal bytes or equal tokens: equal hashes propose it, and the
+ * texts decide if both are here. */
 static enum nd_status find_identical(const struct nd_dedup *d, struct nd_worker *w, uint32_t a,
                                      uint32_t b, struct nd_decision *out)
 {

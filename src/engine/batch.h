@@ -33,7 +33,7 @@ struct nd_engine_batch {
     bool is_resolved; /* ahead of the push, but for items that are uncertain */
     struct nd_finder leaders; /* of a batch that is resolved ahead; made when the first is */
 
-    /* Where every document is indexed, kept or not: pairs, components, complete link. */
+    /* Numbers in the index, where it has every document: for pairs, components, complete link. */
     uint32_t *number; /* of each item in the index; of a copy that of what it is a copy of */
     size_t number_capacity;
     uint32_t first_number; /* those from here on are of this batch */
@@ -53,7 +53,7 @@ struct nd_dedup {
 
     struct nd_ahead *ahead; /* NULL: documents are matched in the turn of their batch alone */
 
-    /* What only one kind of batch has. */
+    /* Members that only one kind of batch uses. */
     struct nd_components *components;
     struct nd_complete *complete;
     struct nd_column class_of;  /* uint32_t, by number: the classes of equal documents (pairs.c) */
@@ -63,7 +63,7 @@ struct nd_dedup {
     struct nd_dedup_stats stats;
 };
 
-/* What a caller can get wrong; nothing has changed yet. */
+/* Check what a caller can get wrong, before anything has changed. */
 enum nd_status nd_engine_batch_check(const struct nd_dedup *d, const struct nd_dedup_item *items,
                                      size_t n, struct nd_error *err);
 
@@ -74,8 +74,8 @@ enum nd_status nd_items_make(struct nd_engine_batch *batch, const struct nd_dedu
 void nd_item_hash(const struct nd_engine_plan *plan, struct nd_item *item);
 /* Find the first of those with equal bytes.  False: out of memory. */
 bool nd_items_group(struct nd_engine_batch *batch);
-/* The same for recipes that know no copies, but only of open items that are not listed: these are
- * compared by their bytes alone. */
+/* Find the first of the items with equal bytes, for recipes that know no copies: only among open
+ * items that are not listed, which are compared by their bytes alone.  False: out of memory. */
 bool nd_items_group_unlisted(struct nd_engine_batch *batch);
 /* Find which items that are read may meet one another (batch->link).  False: out of memory. */
 bool nd_items_link(struct nd_engine_batch *batch);
@@ -88,14 +88,14 @@ void nd_items_release(struct nd_engine_batch *batch);
 enum nd_status nd_engine_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items,
                                      size_t n, struct nd_decision *decisions, struct nd_error *err);
 void nd_engine_batch_end(struct nd_engine_batch *batch, enum nd_status status);
-/* The same of a batch that the worker has prepared, which pushes it now (stars.c). */
+/* Begin a batch that the worker has prepared, and which it pushes now (stars.c). */
 enum nd_status nd_engine_batch_begin_prepared(struct nd_dedup *d, unsigned worker,
                                               struct nd_decision *decisions, struct nd_error *err);
 
 /* Have the text source keep a document; place: in the batch. */
 enum nd_status nd_document_keep_text(struct nd_dedup *d, const struct nd_item *item, size_t place,
                                      struct nd_error *err);
-/* The same, and give it the next number without listing it. */
+/* Have the text source keep a document, and give that the next number without listing it. */
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, size_t place,
                                 uint32_t *number, struct nd_error *err);
 /* Add what is known of an item to the statistics; and, of its decision, what became of it. */
@@ -110,8 +110,9 @@ void nd_stats_count_decision(struct nd_dedup_stats *stats, const struct nd_decis
  * Read, sketch and sign the open items; then give them numbers, by which no look-up finds them yet.
  */
 enum nd_status nd_engine_batch_index(struct nd_engine_batch *batch, struct nd_error *err);
-/* The same, but items with the bytes of an earlier one need no number of their own: of one of this
- * batch (ND_ITEM_FOLLOWS), or of those before (ND_ITEM_REMOVED, `kept` is its number). */
+/* Index a batch of which copies need no number of their own: items with the bytes of an earlier
+ * item of the batch (ND_ITEM_FOLLOWS), or of a document of an earlier batch (ND_ITEM_REMOVED,
+ * `kept` is its number). */
 enum nd_status nd_engine_batch_index_originals(struct nd_engine_batch *batch, struct nd_error *err);
 
 /*
@@ -120,8 +121,8 @@ enum nd_status nd_engine_batch_index_originals(struct nd_engine_batch *batch, st
  */
 bool nd_item_find_equal(const struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
                         uint32_t own);
-/* What the decision of a removed document says beside who is kept, for two numbers; equal numbers:
- * it is a copy. */
+/* Compare the documents of two numbers, for what the decision of a removed document says beside
+ * who is kept; equal numbers: it is a copy. */
 enum nd_status nd_numbers_compare(const struct nd_dedup *d, struct nd_worker *w, uint32_t a,
                                   uint32_t b, struct nd_decision *out);
 
@@ -154,8 +155,8 @@ void nd_complete_free(struct nd_complete *complete);
 
 /* Decide the items of a batch of stars among themselves (resolve_batch.c). */
 enum nd_status nd_resolve_batch(struct nd_engine_batch *batch, struct nd_error *err);
-/* The same before the push of a batch that was matched ahead, as far as it is certain by then.
- * ND_ENOMEM: the batch is of no use any more. */
+/* Decide the items of a batch that was matched ahead before it is pushed, as far as that is
+ * certain by then.  ND_ENOMEM: the batch is of no use any more. */
 enum nd_status nd_resolve_ahead(struct nd_engine_batch *batch, struct nd_worker *w);
 /*
  * The steps by which an item of a batch of stars is compared with the kept documents that the index

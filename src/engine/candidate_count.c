@@ -124,7 +124,7 @@ static void count_band(struct counting *c)
     }
 }
 
-/* Of many kept documents a share, by a hash of their numbers. */
+/* List the kept documents; of many only a share, chosen by a hash of their numbers. */
 static bool list_documents(struct counting *c)
 {
     uint32_t n = c->d->kept.n;

@@ -78,7 +78,7 @@ static enum nd_status make_room(struct nd_dedup *d, size_t n, struct nd_error *e
     return ND_OK;
 }
 
-/* Of a member and its kept one. */
+/* Measure the resemblance of a member to the kept document of its cluster. */
 static struct nd_fraction resemblance_of(const struct nd_dedup *d, uint32_t member)
 {
     struct nd_overlap overlap = {.a = nd_index_shingles(d->kept.finder.index, member),
@@ -258,7 +258,7 @@ static const struct nd_hit *next_best(const struct nd_dedup *d, struct nd_item *
     return &at[from];
 }
 
-/* Where one is that equals it, an earlier document belongs. */
+/* Let a document join the cluster of an earlier one that equals it.  False: none does. */
 static bool join_equal(struct nd_dedup *d, struct nd_item *item, uint32_t number)
 {
     if (!nd_item_find_equal(d, d->crew.pusher, item, number))

@@ -165,7 +165,7 @@ static void meet_earlier(void *context, size_t place, unsigned worker)
     }
 }
 
-/* What they share, or NOT_COMPARED. */
+/* Return how many shingles the two documents of a hit share, or NOT_COMPARED. */
 static uint32_t shared_by(const struct nd_dedup *d, const struct nd_hit *hit)
 {
     return d->plan.params.verify == ND_VERIFY_NONE ? NOT_COMPARED : (uint32_t)hit->overlap.shared;

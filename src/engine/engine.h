@@ -67,8 +67,8 @@ nd_dedup_judge(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t
                enum nd_status (*found)(void *context, const struct nd_found_pair *pair),
                void *context, struct nd_error *err);
 
-/* What an engine would count of a document that it meets first, from its row
- * (nd_candidate_rows_make), as bits. */
+/* Bits for what an engine would count of a document that it meets first, from its row
+ * (nd_candidate_rows_make). */
 enum nd_candidate_flags {
     ND_CANDIDATE_SHORT = 1,
     ND_CANDIDATE_EMPTY = 2,

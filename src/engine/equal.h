@@ -9,9 +9,9 @@
 #include "engine/plan.h"
 
 /*
- * What makes two documents of a group equal: nothing, their bytes, or their tokens.  Equality by
- * tokens includes equality by bytes, as equal bytes have equal tokens.  A short document never has
- * the tokens of one that is not short.
+ * The property that makes two documents of a group equal: none, their bytes, or their tokens.
+ * Equality by tokens includes equality by bytes, as equal bytes have equal tokens.  A short
+ * document never has the tokens of one that is not short.
  */
 enum nd_equal_by {
     ND_EQUAL_NEVER,
@@ -29,7 +29,7 @@ int nd_equal_tokens(enum nd_shingle_unit unit, struct nd_tokeniser *const tokeni
                     struct nd_view a, struct nd_view b);
 
 /*
- * What two texts alone say, whatever a recipe makes of it, for those who have no engine; with
+ * Find out whether two texts are identical, whatever a recipe makes of it, without an engine; with
  * shingles of characters the normalised texts stand for the tokens.  Texts in which repair replaced
  * different bytes are not the same.  ND_ENOMEM.
  */

@@ -229,7 +229,7 @@ enum nd_status nd_finder_list(struct nd_finder *finder, const uint32_t *number,
     return status;
 }
 
-/* What is beside the index is filled by this thread alone. */
+/* Add a batch to what is beside the index, on this thread alone. */
 static enum nd_status add_beside(struct nd_finder *finder, const struct nd_finder_batch *batch,
                                  uint32_t first, struct nd_error *err)
 {

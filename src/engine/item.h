@@ -7,7 +7,7 @@
 #include "index/containers.h"
 #include "index/row.h"
 
-/* What reading and sketching a document gave.  Copies of one text share it. */
+/* The result of reading and sketching a document.  Copies of one text share it. */
 struct nd_item_read {
     bool is_short;
     bool is_listed; /* takes part in the comparison by shingles, or by signatures */
@@ -65,7 +65,7 @@ struct nd_item {
     uint64_t raw_second; /* where sketches are taken: the upper half of 128 bits */
     size_t first_same;   /* the place of the first item with these bytes, this one or an earlier */
 
-    /* What was decided. */
+    /* The decision on the item. */
     enum nd_item_state state;
     enum nd_identical identical;
     struct nd_kept_ref kept; /* once removed */

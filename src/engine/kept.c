@@ -47,7 +47,7 @@ enum nd_status nd_fetch_text(const struct nd_kept *kept, struct nd_worker *w, ui
     return ND_OK;
 }
 
-/* Of a document that has no text. */
+/* Fetch the shingles of a document that has no text. */
 static enum nd_status fetch_sketched(const struct nd_kept *kept, struct nd_worker *w,
                                      uint32_t number, const uint64_t **shingle, size_t *n)
 {
@@ -230,8 +230,8 @@ bool nd_equal_scan_next(const struct nd_kept *kept, struct nd_equal_scan *scan, 
     return false;
 }
 
-/* Where equal bytes decide nothing, a document is not looked up by them: a million empty documents
- * would have one key. */
+/* Whether a document is looked up by its bytes.  It is not where equal bytes decide nothing: a
+ * million empty documents would have one key. */
 static bool is_found_by_bytes(const struct nd_kept *kept, bool is_short)
 {
     return nd_equal_by(kept->plan, is_short, false) != ND_EQUAL_NEVER;

@@ -16,8 +16,8 @@ struct nd_kept {
     struct nd_finder finder;
     struct nd_column document; /* uint32_t: its number as pushed */
     struct nd_column raw;      /* uint64_t: hash of its bytes */
-    /* Where sketches are taken: the upper half of that; and a bit for each document as pushed, kept
-     * or not: it has no text. */
+    /* Columns for sketches, if they are taken: the upper half of the hash of the bytes; and for
+     * each document as pushed, kept or not, a bit that says that it has no text. */
     struct nd_column raw_second, sketched;
     struct nd_multimap by_raw;
     uint32_t n;
@@ -67,7 +67,8 @@ unsigned char nd_kept_verified(const struct nd_kept *kept, bool is_verified, uin
  * by hashes and sketches.  1, 0, < 0: the worker has the error. */
 int nd_kept_equals(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *item,
                    enum nd_equal_by by, uint32_t number);
-/* The same of two kept documents of one group of which one has no text, and in what they are equal. */
+/* Return in what two kept documents of one group are equal, if one of them has no text, by their
+ * hashes and sketches. */
 enum nd_identical nd_kept_identical_sketches(const struct nd_kept *kept, enum nd_equal_by by,
                                              uint32_t a, uint32_t b);
 

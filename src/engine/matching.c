@@ -117,7 +117,7 @@ static void compare_one(const struct nd_matching *m, unsigned i, const struct nd
         e->same[i] = is_same(m, i, a, b);
 }
 
-/* Of the first signature that has bits. */
+/* Return the distance of the first signature that has bits; UINT16_MAX: none has. */
 static unsigned distance_of(const struct nd_matching *m, const struct nd_rule_evidence *e)
 {
     for (unsigned i = 0; i < m->method.n_signatures; i++)

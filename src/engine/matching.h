@@ -14,7 +14,7 @@
 /* Whether no signature reads the text: then equal texts say nothing, nor does how long they are. */
 ND_API bool nd_method_ignores_text(const struct nd_method *method);
 
-/* What all threads share. */
+/* The part of matching that all threads share. */
 struct nd_matching {
     struct nd_method method;
     struct nd_rule rule;
@@ -71,20 +71,21 @@ enum nd_status nd_matching_sign_sketched(struct nd_matching_worker *s,
  */
 #define ND_SCORE_NONE 0
 
-/* What two documents have in common; `distance` of the first signature that has bits. */
+/* The result of comparing two documents; `distance` is that of the first signature that has
+ * bits. */
 struct nd_match {
     struct nd_rule_evidence evidence;
     unsigned score, distance;
 };
 bool nd_matching_compare(const struct nd_matching *m, const struct nd_document_signatures *a,
                          const struct nd_document_signatures *b, struct nd_match *out);
-/* The same with a stored one. */
+/* Compare a document with a stored one. */
 bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_document_signatures *a,
                                 const struct nd_signature_index *index, uint32_t number,
                                 struct nd_match *out);
 
-/* What two stored ones have in common, whether they match or not: agreements, and the distance as
- * above. */
+/* Find what two stored documents have in common, whether they match or not: their agreements,
+ * and the distance of the first signature that has bits. */
 void nd_matching_agree_stored(const struct nd_matching *m, const struct nd_signature_index *index,
                               uint32_t a, uint32_t b, struct nd_match *out);
 

@@ -27,18 +27,19 @@ void nd_listed_keys_add(struct nd_listed_keys *listed, const struct nd_engine_pl
 bool nd_overflow_note(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *batch,
                       const struct nd_listed_keys *listed, struct nd_item *item);
 /*
- * Where samples of shingles are looked up: whether lists may fill up within a batch, so that it
- * matters for its items which of them were listed before (nd_containers_bound).  row[i] NULL: not
- * listed; link: nd_finder_link.  1, 0; < 0: out of memory.
+ * Whether lists of samples of shingles may fill up within a batch, if these are looked up, so that
+ * it matters for its items which of them were listed before (nd_containers_bound).  row[i] NULL:
+ * not listed; link: nd_finder_link.  1, 0; < 0: out of memory.
  */
 int nd_overflow_may_fill(const struct nd_kept *kept, const struct nd_item *item,
                          const struct nd_index_row *const *row, const unsigned char *link,
                          size_t n);
-/* The same where every document is listed as it comes. */
+/* Note the full keys of an item where every document is listed as it comes. */
 bool nd_overflow_note_next(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item);
 /*
- * The same for components: a key is also full where ND_JOINED_A_KEY candidates stand that are of
- * the item's component.  w->found are all its candidates, is_joined[i] says which are.
+ * Note the full keys of an item of components: a key is also full where ND_JOINED_A_KEY candidates
+ * stand that are of the item's component.  w->found are all its candidates, is_joined[i] says which
+ * are.
  */
 enum { ND_JOINED_A_KEY = 8 };
 bool nd_overflow_note_joined(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item,

@@ -24,7 +24,7 @@ ND_API enum nd_status nd_pair_rule_set(struct nd_pair_rule *rule, struct nd_dedu
 /* Whether a pair matches, rather than nearly. */
 ND_API bool nd_pair_rule_matches(const struct nd_pair_rule *rule, const struct nd_found_pair *pair);
 
-/* What the rule says of `near`, before anything is read. */
+/* Check that the rule allows `near`, before anything is read. */
 ND_API enum nd_status nd_pair_rule_check(const struct nd_dedup_params *params, struct nd_ratio near,
                                          struct nd_error *err);
 

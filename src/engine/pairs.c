@@ -202,8 +202,8 @@ static int by_number(const void *left, const void *right)
     return a->kept.number < b->kept.number ? -1 : a->kept.number > b->kept.number;
 }
 
-/* What the signatures have in common.  Those of equal documents may differ, as they may read more
- * than the text. */
+/* Find what the signatures of a pair have in common.  Those of equal documents may differ, as they
+ * may read more than the text. */
 static void describe_agreement(const struct nd_dedup *d, const struct nd_item *item,
                                const struct nd_hit *hit, struct nd_found_pair *pair)
 {

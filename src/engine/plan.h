@@ -37,8 +37,8 @@ bool nd_engine_plan_ignores_text(const struct nd_engine_plan *plan);
  * by what it is a copy of, and never read. */
 bool nd_engine_plan_has_copies(const struct nd_engine_plan *plan);
 
-/* What candidates of a document of n_shingles have in common: counts of shingles that allow the
- * threshold, and enough equal low bytes. */
+/* Return the filter that candidates of a document of n_shingles must pass: a count of shingles that
+ * allows the threshold, and enough equal low bytes. */
 struct nd_index_filter nd_engine_plan_filter(const struct nd_engine_plan *plan,
                                              uint64_t n_shingles);
 

@@ -92,7 +92,7 @@ static bool is_copy(const struct resolving *s, size_t place)
     return s->item[place].first_same != place;
 }
 
-/* What the first of equal items found in earlier batches, its copy finds too. */
+/* Give a copy what the first of equal items found in earlier batches. */
 static enum nd_status take_candidates(struct nd_item *copy, const struct nd_item *first)
 {
     copy->search.n_near = first->search.n_near;
@@ -419,9 +419,10 @@ static enum nd_status list_rows(struct resolving *s, size_t n, const struct nd_i
 }
 
 /*
- * What was found when the batch was prepared may hold for too many, but for none too few.  A
- * document that could not be prepared then, or was left because a kept one seemed to have its
- * bytes, may have been prepared since (prepare_ahead in stars.c): its links are not known.
+ * Whether the links that were found when the batch was prepared hold: there may be too many of
+ * them, but none is missing.  A document that could not be prepared then, or was left because a
+ * kept one seemed to have its bytes, may have been prepared since (prepare_ahead in stars.c): its
+ * links are not known.
  */
 static bool is_linked_already(const struct resolving *s, size_t n,
                               const struct nd_index_row *const *row)
@@ -453,7 +454,7 @@ static enum nd_status resolve_alone(const struct resolving *s, struct nd_item *i
     return ND_ENOMEM;
 }
 
-/* Where lists may fill up within the batch, all of its listed documents take part: whether one is
+/* Link all listed documents of the batch if lists may fill up within it: whether one of them is
  * listed under a value depends on all before it. */
 static enum nd_status link_by_lists(struct resolving *s, size_t n,
                                     const struct nd_index_row *const *row)

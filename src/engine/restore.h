@@ -8,8 +8,8 @@
 #include <neardup/dedup.h>
 #include <neardup/index.h>
 
-/* What an engine knows of its n documents beside their texts and the live index: of each the hash of
- * its bytes, and the first document that equals it. */
+/* The knowledge of an engine about its n documents beside their texts and the live index: for
+ * each, the hash of its bytes, and the first document that equals it. */
 struct nd_dedup_state {
     uint32_t n;
     const uint64_t *raw;

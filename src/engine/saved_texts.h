@@ -43,8 +43,8 @@ struct nd_saved_row {
 };
 _Static_assert(sizeof(struct nd_saved_row) == 40, "a row is as in the file");
 
-/* Where the sections begin in the file, by their lengths; what is returned is the file's length, 0
- * where there is none. */
+/* Find where the sections begin in the file, by their lengths.  Return the length of the file;
+ * 0: no file can have such sections. */
 uint64_t nd_saved_lay_out(const struct nd_saved_header *header, uint64_t offset[ND_SAVED_SECTIONS]);
 /* Give a header its hash. */
 void nd_saved_seal(struct nd_saved_header *header);
@@ -58,8 +58,8 @@ void nd_saved_put_values(char *to, struct nd_view text, const struct nd_view *va
 /* Give the values, and return the length of the text; SIZE_MAX: the bytes are no text with n values. */
 size_t nd_saved_take_values(const char *data, size_t bytes, struct nd_view *value, size_t n);
 
-/* What is written.  describe(context, i, row) gives the text of row i, which stays where it is
- * meanwhile. */
+/* The content of a file that is written.  describe(context, i, row) gives the text of row i, which
+ * stays where it is meanwhile. */
 struct nd_saved_content {
     struct nd_view recipe, ids;
     uint64_t next_serial;

@@ -97,7 +97,7 @@ static size_t home(const struct nd_shingle_cache *cache, uint32_t number_plus_1)
     return (size_t)nd_mix64(number_plus_1) & (cache->n_places - 1);
 }
 
-/* Where the number stands, or the empty place where it would. */
+/* Find the place of a number, or the empty place where it would stand. */
 static size_t find(const struct nd_shingle_cache *cache, uint32_t number_plus_1)
 {
     size_t at = home(cache, number_plus_1);

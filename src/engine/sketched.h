@@ -13,9 +13,9 @@ enum nd_status nd_sketched_check(const struct nd_engine_plan *plan, const struct
 /* Whether a row that is known of a text says all that reading the document would. */
 bool nd_sketched_takes_known(const struct nd_engine_plan *plan);
 
-/* What reading the text would give: tokens, distinct shingles, identity. */
+/* Return what reading the text would give: tokens, distinct shingles, identity. */
 struct nd_sketch nd_sketched_counts(const struct nd_sketch_row *row);
-/* What sketching it would add to the row of the index, except for the keys. */
+/* Fill the row of the index with what sketching the text would add, except for the keys. */
 void nd_sketched_fill_row(const struct nd_engine_plan *plan, const struct nd_sketch_row *row,
                           struct nd_index_row *out);
 /* The reverse: the row of an item whose text was read, sketched and signed.  False: it was not. */

@@ -29,7 +29,8 @@ static void remove_as(struct nd_item *item, uint32_t number, enum nd_identical i
     item->kept = (struct nd_kept_ref){number, false};
 }
 
-/* The same bytes as a kept document.  True: the item is decided, or the worker has an error. */
+/* Remove an item that has the bytes of a kept document.  True: the item is decided, or the
+ * worker has an error. */
 static bool match_by_bytes(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item)
 {
     const struct nd_index *index = kept->finder.index;
@@ -324,7 +325,7 @@ static enum nd_status keep_all(struct nd_engine_batch *batch, struct nd_error *e
     return status;
 }
 
-/* What the signatures of a removed document and of its kept one have in common. */
+/* Find what the signatures of a removed document and of its kept one have in common. */
 static void describe_agreement(const struct nd_engine_batch *batch, const struct nd_item *item,
                                struct nd_agreement *out)
 {

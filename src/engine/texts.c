@@ -39,7 +39,7 @@ void nd_texts_begin(struct nd_texts *texts, const struct nd_dedup_item *items)
     texts->items = items;
 }
 
-/* What is kept of an item. */
+/* Return what is kept of an item: its text, or the shingles of its sketch. */
 static struct nd_view content_of(const struct nd_dedup_item *item)
 {
     const struct nd_sketch_row *row = item->sketched;

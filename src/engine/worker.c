@@ -22,7 +22,7 @@ void nd_worker_begin(struct nd_worker *w)
     w->status = ND_OK;
 }
 
-/* Of the text, or of its row. */
+/* Read the counts and the identity of an item, from its text or from its row. */
 static enum nd_status read_counts(struct nd_worker *w, const struct nd_item *item,
                                   struct nd_sketch *sketch)
 {

@@ -26,7 +26,7 @@ struct nd_worker {
     struct nd_candidates found; /* the candidates of the last look-up */
     uint32_t crowd; /* in that look-up no key listed more documents, near or not; or n_common */
 
-    /* What was fetched of kept documents. */
+    /* Shingles and text that were fetched of kept documents. */
     struct nd_shingle_cache *fetched; /* shingles made in this batch */
     uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
     struct nd_view text;
@@ -76,8 +76,8 @@ struct nd_crew {
 };
 
 /*
- * What a thread matches documents ahead with, while its worker does tasks for who pushes.  Of n
- * threads, that of worker i has the number n + i.  NULL: out of memory.
+ * Return the worker with which a thread matches documents ahead, while its own does tasks for the
+ * thread that pushes.  Of n threads, that of worker i has the number n + i.  NULL: out of memory.
  */
 struct nd_worker *nd_crew_matcher(struct nd_crew *crew, unsigned i,
                                   const struct nd_engine_plan *plan);
