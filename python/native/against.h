@@ -11,15 +11,16 @@
 
 #define ND_PY_AGAINST "neardup.against"
 
-/* Of a capsule, borrowed.  NULL: an exception is set. */
 struct nd_py_against;
+/* Return what a capsule holds, borrowed.  NULL: an exception is set. */
 struct nd_py_against *nd_py_against(PyObject *capsule);
 
 /* The id of a row, where it has one, and whether it has a text.  The id stands in the room of this
  * number, 0 to 2, until that is used again. */
 enum nd_status nd_py_against_row(struct nd_py_against *a, uint64_t row, unsigned room,
                                  struct nd_name *id, bool *has_text, struct nd_error *err);
-/* What outputs call a document of the files; a name that is its place is written to *scratch. */
+/* Find what outputs call a document of the files; a name that is its place is written to
+ * *scratch. */
 enum nd_status nd_py_against_party(struct nd_py_against *a, uint64_t document, unsigned room,
                                    struct nd_json *scratch, struct nd_party *party,
                                    struct nd_error *err);

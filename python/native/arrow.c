@@ -135,7 +135,7 @@ const char *nd_arrow_schema_fault(const struct ArrowSchema *schema)
     return fault;
 }
 
-/* Of any array: its numbers, and that it has its buffers. */
+/* Check the numbers of an array, and that it has its buffers.  NULL: nothing is wrong. */
 static const char *shape_fault(const struct ArrowArray *a, int64_t n_buffers)
 {
     if (!a)

@@ -58,15 +58,15 @@ bool nd_arrow_is_uuid(const struct ArrowSchema *schema);
 bool nd_arrow_is_struct(const struct ArrowSchema *schema);
 
 /*
- * What is wrong with a schema, or with rows first to first + n of an array of a kind that can be read;
- * NULL: nothing.  Whoever passes this may read each row.  The lengths of buffers are not in the
- * interface: except of string views, they are taken to be what the offsets say.
+ * Return what is wrong with a schema, or with rows first to first + n of an array of a kind that
+ * can be read; NULL: nothing.  Whoever passes this may read each row.  The lengths of buffers are
+ * not in the interface: except of string views, they are taken to be what the offsets say.
  */
 const char *nd_arrow_schema_fault(const struct ArrowSchema *schema);
 const char *nd_arrow_array_fault(const struct ArrowSchema *schema, const struct ArrowArray *a,
                                  int64_t first, int64_t n);
 
-/* The same of an array of columns itself, not of its children. */
+/* Return what is wrong with an array of columns itself, not with its children; NULL: nothing. */
 const char *nd_arrow_struct_fault(const struct ArrowSchema *schema, const struct ArrowArray *a);
 
 /* The name of a column; it may have none. */

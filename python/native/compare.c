@@ -36,7 +36,7 @@ static bool take_rows(struct rows *rows, PyObject *frame, PyObject *fields, size
     return true;
 }
 
-/* What was made, as a str; the text is freed. */
+/* Return the text that was made, as a str, and free it. */
 static PyObject *take_json(PyObject *module, enum nd_status status, char *text, size_t len,
                            const struct nd_error *err)
 {

@@ -47,8 +47,8 @@ struct nd_py_run {
 bool nd_py_decide(PyObject *module, const struct nd_py_run *run, PyObject *progress,
                   struct nd_dedup_stats *stats);
 
-/* The same for rows in an order that is settled, as the capsule of a result; NULL: an exception is
- * set.  The run lacks rows and callbacks. */
+/* Decide about rows in an order that is settled.  Return the capsule of a result; NULL: an
+ * exception is set.  The run lacks rows and callbacks. */
 PyObject *nd_py_dedup(PyObject *module, struct nd_py_run *run, const struct nd_py_order *order,
                       PyObject *progress);
 

@@ -22,7 +22,7 @@
 
 #define CAPSULE "neardup.evidence"
 
-/* Of the memory that a run may take beside its rows. */
+/* The share of ids in the memory that a run may take beside its rows. */
 enum { ID_BYTES_MAX = 64 << 20 };
 
 struct segment {
@@ -157,7 +157,7 @@ static struct nd_at at_of(const struct evidence *e, uint64_t row)
 
 /* ---- Rows ---- */
 
-/* Where rows are found. */
+/* The places where rows are found. */
 struct where {
     const struct nd_py_result *result;
     const struct nd_py_frame *frame; /* NULL: none; its first row is that of the result */
@@ -295,7 +295,7 @@ static enum nd_status put_row(struct evidence *e, const struct where *w, uint64_
     return ND_OK;
 }
 
-/* Of all rows of the result, and of those that stand for them, there are sizes. */
+/* Make room for a size of each row of the result, and of each that stands for one of them. */
 static bool reserve_sizes(struct evidence *e, const struct nd_py_result *result)
 {
     size_t need = (size_t)result->n_all;

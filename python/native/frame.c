@@ -19,7 +19,7 @@
 
 #define CAPSULE "neardup.frame"
 
-/* What values point into. */
+/* The memory that values point into. */
 struct nd_py_chunks {
     struct ArrowArrayStream stream; /* release NULL: none */
     struct ArrowSchema schema;      /* of the stream */
@@ -651,7 +651,7 @@ static PyObject *frame_open(PyObject *module, PyObject *args)
     stream = &f->chunks->stream;
     code = stream->get_schema(stream, &f->chunks->schema);
     is_good = code == 0 ? check_schema(module, f) : fail_stream(module, stream, code);
-    /* What could not be opened is not read. */
+    /* A stream that could not be opened is not read. */
     if (!is_good)
         release_stream(stream);
     nd_py_end_use(&f->users);

@@ -48,7 +48,7 @@ static struct fingerprints *index_of(PyObject *capsule)
     return PyCapsule_GetPointer(capsule, MEMORY);
 }
 
-/* What is queried: an index in memory, or in a file. */
+/* The index that is queried: in memory, or in a file. */
 struct place {
     const struct nd_hamming *index;
     const struct nd_hamming_file *file;
@@ -595,7 +595,7 @@ static PyObject *hamming_batch_new(PyObject *module, PyObject *args)
     if (!capsule)
         nd_hamming_batch_free(batch);
     else
-        /* What a fingerprint takes is the batch's, not the caller's, who could be wrong. */
+        /* The batch knows the bytes of a fingerprint; its caller could be wrong. */
         PyCapsule_SetContext(capsule, (void *)(8 * nd_hamming_words(bits)));
     return capsule;
 }

@@ -44,7 +44,7 @@ struct nd_py_live {
     struct nd_py_side *side;
     uint64_t next_serial;
     struct nd_saved_texts saved; /* the file that it was opened from, which has mapped texts */
-    /* Of the slice that is added. */
+    /* Items and documents of the slice that is added. */
     struct nd_dedup_item *item;
     struct nd_document *document;
     struct nd_field *field; /* n_fields of each */

@@ -27,8 +27,9 @@ struct nd_py_state {
 PyObject *nd_py_raise(PyObject *module, const struct nd_error *err);
 
 /*
- * Who uses what a capsule holds, while other threads run and callbacks come back: any number of readers,
- * or one who changes it.  Nobody waits: who comes at a wrong time gets a RuntimeError.  Zero: nobody.
+ * The users of what a capsule holds, while other threads run and callbacks come back: any number of
+ * readers, or one who changes it.  Nobody waits: who comes at a wrong time gets a RuntimeError.
+ * Zero: nobody.
  */
 struct nd_py_users {
     _Atomic int count; /* -1: it is being changed */
@@ -109,10 +110,10 @@ PyObject *nd_py_reading_frame(PyObject *module, PyObject *args, Py_ssize_t place
         return nd_py_reading_frame(module, args, place, function);                                 \
     }
 
-/* What was repaired in the value of a row; 0: nothing. */
+/* Return what was repaired in the value of a row; 0: nothing. */
 uint64_t nd_py_column_replaced(const struct nd_py_column *column, size_t row);
 
-/* The same of the text. */
+/* Return what was repaired in the text of a row; 0: nothing. */
 static inline uint64_t nd_py_frame_replaced(const struct nd_py_frame *frame, size_t row)
 {
     return nd_py_column_replaced(&frame->column[0], row);

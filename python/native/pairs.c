@@ -118,7 +118,8 @@ static void put_pair(const struct run *r, size_t i, void *const *all, void *cons
     }
 }
 
-/* What signature k has in common, and how much each of the two has: the earlier one first. */
+/* Make the columns of signature k for all pairs: how much the two documents share, and how much
+ * each has, the earlier one first. */
 static PyObject *agreements(const struct run *r, unsigned k)
 {
     static const struct nd_py_column_type type[] = {

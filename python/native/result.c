@@ -243,7 +243,7 @@ static struct nd_view identical_at(const void *context, size_t i)
                                            : names[r->removal[i].identical];
 }
 
-/* Where the columns of removed rows go; of those that only some have, also which have them. */
+/* The columns of removed rows; and, for those that only some rows have, which rows have them. */
 struct removed_columns {
     void *all[3], *of_kept[4], *compared[2], *distance[1];
     uint8_t *has_kept, *is_compared, *has_distance;

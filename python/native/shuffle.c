@@ -196,7 +196,7 @@ static PyObject *rows_width(PyObject *module, PyObject *capsule)
     return rows ? PyLong_FromSize_t(WORD + nd_candidate_rows_bytes(rows)) : NULL;
 }
 
-/* What rows_make works on. */
+/* The state of rows_make. */
 struct making {
     struct nd_candidate_rows *rows;
     const struct nd_py_frame *frame;
@@ -656,7 +656,7 @@ static PyObject *edges_ends(PyObject *module, PyObject *args)
     return list;
 }
 
-/* What a node has around it. */
+/* The neighbourhood of a node. */
 struct around {
     uint64_t least;    /* of its neighbours and itself */
     bool has_greater;  /* a neighbour that is greater */

@@ -201,7 +201,7 @@ static PyObject *sketch_writer_finish(PyObject *module, PyObject *capsule)
 
 /* ---- The rows of a frame ---- */
 
-/* What one thread works with, and why it failed. */
+/* The working memory of one thread, and why it failed. */
 struct worker {
     struct nd_document_rows rows;
     struct nd_error error;

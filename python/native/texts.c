@@ -116,7 +116,7 @@ enum nd_status nd_py_texts_add(struct nd_py_texts *t, uint64_t row, const struct
     return status == ND_OK ? put_offset(t, err) : status;
 }
 
-/* Where the entry of a row begins and ends: nowhere, if it has none. */
+/* Find where the entry of a row begins and ends; it is empty if the row has none. */
 static enum nd_status find_entry(const struct nd_py_texts *t, uint64_t row,
                                  struct nd_buffer *buffer, uint64_t offset[2], struct nd_error *err)
 {
