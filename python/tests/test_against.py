@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from test_evidence import summaries
 from test_files import same_but_for_the_parser, write_lines
 
 import neardup
@@ -33,6 +34,11 @@ CASES = [
         FIELDS,
     ),
 ]
+
+
+# What a summary says of how candidates were found, which Python does in its own order; and of documents
+# that were set apart, of which the command counts the old ones that were loaded, too.
+OF_THE_SEARCH = {"checks", "candidates", "never_documents"}
 
 
 @pytest.fixture
@@ -241,3 +247,30 @@ def test_what_cannot_be_is_refused_and_changes_nothing(here, records):
     assert not (here / "kept.jsonl").exists()
     run(append=True)
     assert (here / "seen.sketch").read_bytes() != before
+
+
+@pytest.mark.parametrize("arguments, options, sketched", CASES, ids=lambda value: str(value))
+@pytest.mark.parametrize("alone", [False, True])
+def test_evidence_of_rows_is_the_commands(command, here, records, arguments, options, sketched, alone):
+    if alone and ("prefer" in arguments or "cluster" in arguments):
+        pytest.skip("only_against neither prefers nor makes clusters")
+    sketch(command, *sketched)
+    files = ["--against", "a.sketch", "--against", "b.sketch", "--manifest", "m", "--clusters", "c", "--summary", "s"]
+    options = [*files, *options, *["--only-against"] * alone]
+    lines = (here / "new.jsonl").read_bytes()
+    said = [command, "dedup", "-q", "--format", "jsonl", "-", "-o", "kept", *options]
+    subprocess.run(said, input=lines, check=True)
+    for way in ({}, {"memory": "64M", "tmp": here}):
+        for rows in (records[800:], iter(records[800:])):
+            result = neardup.dedup(
+                rows, id="id", against=["a.sketch", "b.sketch"], only_against=alone, nulls="drop", **arguments, **way
+            )
+            result.write_manifest("m2")
+            result.write_clusters("c2")
+            result.write_summary("s2")
+            assert (here / "c2").read_bytes() == (here / "c").read_bytes()
+            expected, found = (here / "m").read_bytes().splitlines(), (here / "m2").read_bytes().splitlines()
+            assert found[1:] == expected[1:]
+            assert json.loads(found[0])["against"] == json.loads(expected[0])["against"]
+            expected, found = summaries((here / "s").read_bytes(), (here / "s2").read_bytes())
+            assert {name for name in expected if expected[name] != found.get(name)} <= OF_THE_SEARCH

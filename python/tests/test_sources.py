@@ -56,6 +56,21 @@ def test_files_that_python_does_not_read_are_named(folder):
             neardup.dedup(data)
 
 
+def test_sketch_files_in_place_of_documents_are_refused_and_why(folder):
+    path = folder / "some.sketch"
+    neardup.write_sketches(["one two three"], path)
+    sketches = neardup.read_sketches(path)
+    for call in (
+        lambda: neardup.dedup(path),
+        lambda: neardup.dedup(sketches),
+        lambda: neardup.dedup(sketches, memory="64M"),
+        lambda: neardup.pairs(sketches),
+        lambda: neardup.dedup_files(path, folder / "kept.jsonl"),
+    ):
+        with pytest.raises(neardup.UnsupportedError, match="some.sketch: a sketch file has no texts.*against="):
+            call()
+
+
 @pytest.mark.parametrize("ending", ["zst", "xz", "bz2", "lz4"])
 def test_compressed_lines(tmp_path, ending):
     pa = pytest.importorskip("pyarrow")

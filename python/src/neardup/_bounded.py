@@ -21,6 +21,7 @@ from ._frames import (
     Columns,
     Held,
     Mask,
+    check_texts,
     frames_of_rows,
     held_in_memory,
     is_arrow,
@@ -207,6 +208,7 @@ def _blocks_of(data: Any, columns: Columns, tmp: str) -> _Blocks:
         return _Held(held)
     if hasattr(data, "scanner") and hasattr(data, "schema"):
         return _of_tables(data, columns, tmp)
+    check_texts(data, columns)
     if is_arrow(data):
         import pyarrow
 
@@ -281,8 +283,10 @@ class BoundedResult(Result):
         took: tuple[float, float],
         native: Any = None,
         seen: Sequence[Sketches] = (),
+        old: Against | None = None,
     ) -> None:
         self._native = self._store = store
+        self._old = old
         self._whole = native  # the result of all rows, where sketch files come before; else None
         self._n_parts = parts
         self._blocks = blocks
@@ -391,4 +395,4 @@ def dedup_bounded(
     if old and alone:
         stats["quoted"] = old.quoted()
     took = time.monotonic() - started, time.process_time() - processor
-    return BoundedResult(store, parts, blocks, plan, nulls, Mask(bytes(has_text)), stats, took, whole, seen)
+    return BoundedResult(store, parts, blocks, plan, nulls, Mask(bytes(has_text)), stats, took, whole, seen, old)

@@ -153,8 +153,10 @@ class Result:
         seen: Sequence[Sketches] = (),
         processor_seconds: float = 0.0,
         ids: Ids | None = None,
+        old: Against | None = None,
     ) -> None:
         self._native = native
+        self._old = old  # the sketches of the files `seen`, which evidence names
         self._source = source
         self._plan = plan
         self._nulls = nulls
@@ -274,15 +276,13 @@ class Result:
 
     def _parts(self) -> Iterator[tuple[Any, Any, Any]]:
         """Native results, with the frame or the store that has the ids of the rows."""
-        yield self._native, self._source.frame, None
+        yield self._native, None if self._old else self._source.frame, self._old and self._old.store
 
     def _write(self, path: str | os.PathLike[str], name: str) -> None:
         if self._native is None:
             raise _native.UnsupportedError(f"a result that was pickled writes no {name}: write it before")
         if self._seconds is None:
             raise _native.UnsupportedError(f"a batch of a stream has no {name}: dedup_files writes that of a run")
-        if self._seen:
-            raise _native.UnsupportedError(f"against: there is no {name} of rows and sketch files together")
         evidence = Evidence(self._plan, self._nulls, name == "manifest", name == "clusters")
         with Outputs() as outputs:
             to = outputs.open(os.fspath(path))
@@ -293,7 +293,7 @@ class Result:
                         to.write(clusters)
                 inputs = [Input("-", "rows", "none", self.summary["rows"], self.summary["bytes"])]
                 if name == "manifest":
-                    evidence.write_manifest(to, inputs)
+                    evidence.write_manifest(to, inputs, self._old.seen if self._old else ())
                 elif name == "summary":
                     work = Work(seconds=self._seconds, processor_seconds=self._processor_seconds)
                     to.write(evidence.summary(inputs, work))
@@ -521,7 +521,7 @@ def dedup(
             old.add_frame(source.frame)
         native = old.decide_frames(report) if old else plan.decide(source, threads, report)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
-    result = Result(native, source, plan, nulls, seconds, seen, processor)
+    result = Result(native, source, plan, nulls, seconds, seen, processor, old=old)
     if old and only_against:
         result.summary["quoted"] = old.quoted()
     return result
@@ -586,10 +586,12 @@ class Deduper:
             recipe, threshold=threshold, shingle=shingle, method=method, short=short, cluster=cluster, set=set
         )
         give_tables(self.recipe, df)
-        if self.recipe["keep"] != "first" or self.recipe["cluster"] == "components":
+        keep, cluster = self.recipe["keep"], self.recipe["cluster"]
+        if keep != "first" or cluster == "components":
+            how = f"keep = {keep}" if keep != "first" else f"cluster = {cluster}"
             raise _native.InvalidError(
-                "a stream keeps the first document of each cluster: the recipe's keep is first, and its cluster "
-                "star or complete"
+                f"a stream keeps the first document of each cluster, as its decisions are final at once, and by {how} "
+                "a later document could undo one: keep must be first, and cluster star or complete"
             )
         if texts not in ("memory", "spool"):
             raise _native.InvalidError(f"texts: '{texts}' is not memory or spool")

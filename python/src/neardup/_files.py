@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from . import _native
+from ._optional import other_files
 from ._packed import COMPRESSIONS, unpacked
 
 _JSON = (".jsonl", ".ndjson", ".json")
@@ -197,10 +198,7 @@ def rows_of_files(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
     for path in paths:
         ending, _ = _ending(path)
         if ending not in (*_JSON, *_TABLES):
-            raise _native.UnsupportedError(
-                f"{path}: Python reads .jsonl, .csv and .tsv, also compressed, .parquet and .arrow; "
-                f"the command reads other files: neardup dedup {path}"
-            )
+            raise other_files(path, ".jsonl, .csv and .tsv, also compressed, .parquet and .arrow")
     return _rows_of(paths)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._columns import OwnColumn, plain
-from ._optional import needed
+from ._optional import needed, no_texts
 from ._table import Column
 from ._values import Values
 
@@ -431,6 +431,12 @@ def unreadable(data: Any) -> TypeError:
     )
 
 
+def check_texts(data: Any, columns: Columns) -> None:
+    """Refuse the sketches of a file, which have no texts, unless one of their columns is to be read as such."""
+    if type(data).__module__ == f"{__package__}._sketch_file" and columns.names[0] not in data.column_names:
+        raise no_texts(data.path)
+
+
 def read(data: Any, columns: Columns) -> Source:
     """Read data of any kind.
 
@@ -447,6 +453,7 @@ def read(data: Any, columns: Columns) -> Source:
     if paths is not None:
         data = open_files(paths)
     held = _KINDS[_module(data)](data) if _is_known(data) else None
+    check_texts(data, columns)
     if held is None and is_arrow(data):
         held = _from_capsule(data)
     if held is None:

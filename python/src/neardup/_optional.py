@@ -21,3 +21,18 @@ def needs(module: str, package: str, error: ImportError) -> ImportError:
     name = (error.name or package).partition(".")[0]
     wanted = package if name.replace("_", "-") in (package, "sklearn") else f"{package} (its {name} is missing)"
     return ImportError(f"{module} needs {wanted}: pip install {package}", name=error.name)
+
+
+def no_texts(path: str) -> _native.UnsupportedError:
+    """Say why a sketch file is not read in place of documents, and what is done with it."""
+    return _native.UnsupportedError(
+        f"{path}: a sketch file has no texts, and survivors are documents: compare with those of the file by against=, "
+        f"or let the command decide about them: neardup dedup {path} -o FILE.sketch"
+    )
+
+
+def other_files(path: str, read: str) -> _native.UnsupportedError:
+    """Say that a file of this name is not read, and by what it is; `read`: the kinds of file that are."""
+    if path.endswith(".sketch"):
+        return no_texts(path)
+    return _native.UnsupportedError(f"{path}: Python reads {read}; the command reads other files: neardup dedup {path}")

@@ -18,6 +18,7 @@ from typing import IO, Any, ClassVar, TypeVar, cast
 from . import _native
 from ._files import is_address
 from ._frames import Columns, by_slices
+from ._optional import other_files
 from ._outputs import Output
 from ._packed import COMPRESSIONS, unpacked
 from ._room import Room
@@ -789,10 +790,7 @@ def find(path: str, is_relative: bool = True) -> tuple[list[Source], list[str]]:
     if not os.path.isdir(path):
         kind = kind_of(path)
         if kind is None:
-            raise _native.UnsupportedError(
-                f"{path}: Python reads .parquet, .arrow, .jsonl, .csv and .tsv; "
-                f"the command reads other files: neardup dedup {path}"
-            )
+            raise other_files(path, ".parquet, .arrow, .jsonl, .csv and .tsv")
         return [kind(path, _name(path, os.path.dirname(path) if is_relative else None))], []
     sources, others = [], []
     for file in _below(path):
