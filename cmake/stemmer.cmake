@@ -1,7 +1,7 @@
 # stemmer.cmake - Snowball's stemmers, of the version that is part of recipes, as the objects
 # neardup_stemmer: from the sources that are carried along, or those that tools/fetch-libstemmer.sh
 # puts into build/
-file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/feature/stemmer.h version_line REGEX "define ND_STEM_VERSION ")
+file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/src/feature/word/stemmer.h version_line REGEX "define ND_STEM_VERSION ")
 string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" stemmer_version "${version_line}")
 set(stemmer_folder ${CMAKE_CURRENT_SOURCE_DIR}/third_party/libstemmer) # of a source distribution
 if(NOT EXISTS ${stemmer_folder})
@@ -19,5 +19,5 @@ endif()
 
 file(GLOB stemmer_sources ${stemmer_folder}/*/*.c)
 add_library(neardup_stemmer OBJECT ${stemmer_sources})
-set_property(SOURCE src/feature/stemmer.c APPEND PROPERTY COMPILE_DEFINITIONS ND_WITH_STEMMER)
-set_property(SOURCE src/feature/stemmer.c APPEND PROPERTY INCLUDE_DIRECTORIES ${stemmer_folder}/include)
+set_property(SOURCE src/feature/word/stemmer.c APPEND PROPERTY COMPILE_DEFINITIONS ND_WITH_STEMMER)
+set_property(SOURCE src/feature/word/stemmer.c APPEND PROPERTY INCLUDE_DIRECTORIES ${stemmer_folder}/include)

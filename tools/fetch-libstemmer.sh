@@ -4,7 +4,7 @@
 # usage: tools/fetch-libstemmer.sh FOLDER
 #
 # Stems are part of what sketches are made of, so every build has the one version that
-# src/feature/stemmer.h names, with which everything is tested.  Nothing happens where FOLDER has it.
+# src/feature/word/stemmer.h names, with which everything is tested.  Nothing happens where FOLDER has it.
 # The package's file is taken from beside FOLDER or from the user's cache; else apt finds it by its
 # name and verifies its signature, and the cache keeps it, so that other builds need no network.  The
 # checksum says that it is this version.  It needs no root: lists of sources are kept in the folder,
@@ -12,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "$1")
-version=$(sed -n 's/^#define ND_STEM_VERSION "\(.*\)"/\1/p' src/feature/stemmer.h)
+version=$(sed -n 's/^#define ND_STEM_VERSION "\(.*\)"/\1/p' src/feature/word/stemmer.h)
 case $version in
 2.2.0) checksum=425cdb5fba13a01db59a1713780f0662e984204f402d3dae1525bda9e6d30f1a ;;
 *) echo "fetch-libstemmer: the checksum of Snowball $version is not known" >&2 && exit 1 ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_word_table.py - writes src/feature/word_table.c from docs/format/english-words.txt
+"""make_word_table.py - writes src/feature/word/word_table.c from docs/format/english-words.txt
 
     tools/make_word_table.py            writes the table
     tools/make_word_table.py --check    exit 1 if the committed table differs
@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "docs" / "format" / "english-words.txt"
-TABLE = ROOT / "src" / "feature" / "word_table.c"
+TABLE = ROOT / "src" / "feature" / "word" / "word_table.c"
 KINDS = {"stop words": "ND_WORD_STOP", "months and weekdays": "ND_WORD_DATE",
          "short months and weekdays": "ND_WORD_SHORT_DATE", "times": "ND_WORD_TIME",
          "first halves of times": "ND_WORD_FIRST_HALF",
@@ -47,7 +47,7 @@ def table(kinds):
     rows = sorted((token_hash(word.encode()), word) for word in kinds)
     lines = ["/* word_table.c - the words of English that have a meaning of their own, by hash */",
              "/* Written by tools/make_word_table.py from docs/format/english-words.txt. */",
-             "/* clang-format off */", '#include "feature/word_table.h"', "",
+             "/* clang-format off */", '#include "feature/word/word_table.h"', "",
              f"const size_t nd_english_count = {len(rows)};", "",
              "const struct nd_english_word nd_english[] = {"]
     lines += [f"    {{UINT64_C(0x{h:016X}), {' | '.join(kinds[word])}}}, /* {word} */"

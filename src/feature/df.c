@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "feature/df_layout.h"
 #include "feature/feature_params.h"
-#include "feature/stemmer.h"
 #include "feature/weight_tables.h"
+#include "feature/word/stemmer.h"
 
 #include <neardup/feature.h>
 

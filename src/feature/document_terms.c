@@ -8,9 +8,9 @@
 #include "feature/document_terms.h"
 
 #include "base/hash.h"
-#include "feature/apostrophes.h"
 #include "feature/df_layout.h"
-#include "feature/sentences.h"
+#include "feature/word/apostrophes.h"
+#include "feature/word/sentences.h"
 #include "simd/sketch/sketch_kernels.h"
 #include "text/places.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "feature/df_layout.h"
-#include "feature/scan.h"
+#include "feature/word/scan.h"
 #include "simd/sketch/sketch_kernels.h"
 #include "text/utf8.h"
 

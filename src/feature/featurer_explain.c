@@ -5,8 +5,8 @@
  */
 #include "feature/featurer.h"
 
-#include "feature/apostrophes.h"
 #include "feature/text_list.h"
+#include "feature/word/apostrophes.h"
 #include "text/places.h"
 #include "text/utf8.h"
 

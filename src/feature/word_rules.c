@@ -2,8 +2,8 @@
 #include "feature/word_rules.h"
 
 #include "base/memory.h"
-#include "feature/apostrophes.h"
 #include "feature/feature_params.h"
+#include "feature/word/apostrophes.h"
 #include "text/digit.h"
 #include "text/utf8.h"
 

@@ -2,7 +2,7 @@
 #ifndef ND_FEATURE_WORD_RULES_H
 #define ND_FEATURE_WORD_RULES_H
 
-#include "feature/word_table.h"
+#include "feature/word/word_table.h"
 
 #include <neardup/df.h>
 #include <neardup/error.h>

@@ -2,7 +2,7 @@
 #ifndef ND_FEATURE_WORDS_H
 #define ND_FEATURE_WORDS_H
 
-#include "feature/stemmer.h"
+#include "feature/word/stemmer.h"
 #include "feature/word_rules.h"
 #include "text/tokeniser.h"
 

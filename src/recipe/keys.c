@@ -10,8 +10,8 @@
 
 #include "base/view.h"
 #include "feature/feature_params.h"
-#include "feature/stemmer.h"
 #include "feature/weigh.h"
+#include "feature/word/stemmer.h"
 #include "match/measure.h"
 #include "recipe/keys.h"
 

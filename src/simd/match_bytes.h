@@ -13,7 +13,7 @@
  * Bit i: byte i of eight is x.  After the XOR such a byte is zero.  Adding 0x7F to its low 7 bits sets
  * the high bit of a byte unless those are zero; with the byte's own high bit and all low bits ORed
  * in, only zero bytes keep a 0 there.  No carry leaves a byte, so this is exact, unlike the shorter
- * borrow trick of feature/scan.h.  The multiplication gathers the eight high bits in the top byte.
+ * borrow trick of feature/word/scan.h.  The multiplication gathers the eight high bits in the top byte.
  */
 static inline unsigned nd_match_8(const uint8_t *byte, uint8_t x)
 {

@@ -1,7 +1,7 @@
 /* sentences.c - where sentences end (docs/format/features.md, "Sentences") */
-#include "feature/sentences.h"
+#include "feature/word/sentences.h"
 
-#include "feature/scan.h"
+#include "feature/word/scan.h"
 #include "text/utf8.h"
 
 #include <stdbool.h>

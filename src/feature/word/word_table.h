@@ -1,6 +1,6 @@
 /* word_table.h - the words of English that have a meaning of their own, by hash */
-#ifndef ND_FEATURE_WORD_TABLE_H
-#define ND_FEATURE_WORD_TABLE_H
+#ifndef ND_FEATURE_WORD_WORD_TABLE_H
+#define ND_FEATURE_WORD_WORD_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

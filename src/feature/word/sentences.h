@@ -1,6 +1,6 @@
 /* sentences.h - where sentences end (docs/format/features.md, "Sentences") */
-#ifndef ND_FEATURE_SENTENCES_H
-#define ND_FEATURE_SENTENCES_H
+#ifndef ND_FEATURE_WORD_SENTENCES_H
+#define ND_FEATURE_WORD_SENTENCES_H
 
 #include <stddef.h>
 

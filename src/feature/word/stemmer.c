@@ -1,5 +1,5 @@
 /* stemmer.c - the stem of a token: the one place that knows libstemmer */
-#include "feature/stemmer.h"
+#include "feature/word/stemmer.h"
 
 #ifdef ND_WITH_STEMMER
 #include <libstemmer.h>

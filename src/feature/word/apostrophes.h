@@ -2,8 +2,8 @@
  * apostrophes.h - a text whose apostrophes within words are taken out (Seshasai 2009, §6.4.2:
  * "japans")
  */
-#ifndef ND_FEATURE_APOSTROPHES_H
-#define ND_FEATURE_APOSTROPHES_H
+#ifndef ND_FEATURE_WORD_APOSTROPHES_H
+#define ND_FEATURE_WORD_APOSTROPHES_H
 
 #include "base/memory.h"
 

@@ -2,9 +2,9 @@
  * apostrophes.c - a text whose apostrophes within words are taken out (Seshasai 2009, §6.4.2:
  * "japans")
  */
-#include "feature/apostrophes.h"
+#include "feature/word/apostrophes.h"
 
-#include "feature/scan.h"
+#include "feature/word/scan.h"
 #include "text/normal.h"
 #include "text/utf8.h"
 

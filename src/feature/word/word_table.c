@@ -1,7 +1,7 @@
 /* word_table.c - the words of English that have a meaning of their own, by hash */
 /* Written by tools/make_word_table.py from docs/format/english-words.txt. */
 /* clang-format off */
-#include "feature/word_table.h"
+#include "feature/word/word_table.h"
 
 const size_t nd_english_count = 392;
 

@@ -1,6 +1,6 @@
 /* scan.h - passing over the bytes of a text that do not matter, eight at a time */
-#ifndef ND_FEATURE_SCAN_H
-#define ND_FEATURE_SCAN_H
+#ifndef ND_FEATURE_WORD_SCAN_H
+#define ND_FEATURE_WORD_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* stemmer.h - the stem of a token: the one place that knows libstemmer */
-#ifndef ND_FEATURE_STEMMER_H
-#define ND_FEATURE_STEMMER_H
+#ifndef ND_FEATURE_WORD_STEMMER_H
+#define ND_FEATURE_WORD_STEMMER_H
 
 #include <neardup/error.h>
 #include <neardup/types.h>
