@@ -44,6 +44,7 @@ declare -A may=(
     [old]="old reading sketches loads candidates record evidence engine input input/streams input/formats input/library recipe base"
     [run]="run report old reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
     [uses]="uses run report old reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
+    [uses/plan]="uses/plan run reading loads evidence engine input/streams base"
     [store]="store"
     [store/segments]="store/segments base"
     [store/catalog]="store/catalog store/segments store index base"

@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "uses/cluster_estimate.h"
+#include "uses/plan/cluster_estimate.h"
 
 enum { DOCUMENTS = 20000, IN_BLOCK = 20 };
 

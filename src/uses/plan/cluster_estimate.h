@@ -1,6 +1,6 @@
 /* cluster_estimate.h - how many clusters a corpus has, from those of a sample */
-#ifndef ND_USES_CLUSTER_ESTIMATE_H
-#define ND_USES_CLUSTER_ESTIMATE_H
+#ifndef ND_USES_PLAN_CLUSTER_ESTIMATE_H
+#define ND_USES_PLAN_CLUSTER_ESTIMATE_H
 
 #include <stddef.h>
 #include <stdint.h>

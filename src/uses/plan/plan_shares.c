@@ -1,5 +1,5 @@
 /* plan_shares.c - the shares of documents that a plan says are removed */
-#include "uses/planning.h"
+#include "uses/plan/planning.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
-#include "uses/cluster_estimate.h"
+#include "uses/plan/cluster_estimate.h"
 
 static enum nd_status estimate_level(struct nd_planning *p, int level, struct nd_error *err)
 {

@@ -19,7 +19,7 @@
 #include "input/streams/sampling.h"
 #include "run/forecast.h"
 #include "run/run.h"
-#include "uses/planning.h"
+#include "uses/plan/planning.h"
 
 /* A twentieth of a second a thread on most machines, and enough blocks of all but small inputs. */
 enum { SAMPLE_BYTES = 64 << 20 };

@@ -11,7 +11,7 @@
 #include "input/streams/sampling.h"
 #include "loads/loads.h"
 #include "run/run.h"
-#include "uses/planning.h"
+#include "uses/plan/planning.h"
 
 /* A rehearsal with one limit. */
 struct limited {

@@ -26,7 +26,7 @@
  * all of them, so it is wide where the sample does not decide.  What lies together, in a block, is
  * estimated as a ratio of two sums over blocks, and adds the error of that (Cochran 1977, §6.4).
  */
-#include "uses/cluster_estimate.h"
+#include "uses/plan/cluster_estimate.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* planning.h - a plan while it is made: what the sample shows */
-#ifndef ND_USES_PLANNING_H
-#define ND_USES_PLANNING_H
+#ifndef ND_USES_PLAN_PLANNING_H
+#define ND_USES_PLAN_PLANNING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* plan_costs.c - the candidates of a plan, and what they and all documents cost */
-#include "uses/planning.h"
+#include "uses/plan/planning.h"
 
 #include <neardup/index.h>
 
