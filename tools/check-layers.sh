@@ -34,16 +34,17 @@ declare -A may=(
     [index]="index simd simd/filter simd/hamming simd/sketch base"
     [recipe]="recipe match feature feature/word sketch text base"
     [record]="record recipe match sketch simd/elias_fano base"
-    [engine]="engine record recipe text feature sketch index match base"
-    [candidates]="candidates engine record recipe index match base"
-    [evidence]="evidence engine recipe base"
+    [engine/document]="engine/document record recipe sketch index match base"
+    [engine]="engine engine/document record recipe text feature sketch index match base"
+    [candidates]="candidates engine engine/document record recipe index match base"
+    [evidence]="evidence engine engine/document recipe base"
     [loads]="loads candidates engine recipe base"
     [sketches]="sketches loads record engine input input/streams input/formats input/library recipe base"
     [reading]="reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
     [report]="report reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
     [old]="old reading sketches loads candidates record evidence engine input input/streams input/formats input/library recipe base"
     [run]="run report old reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
-    [uses]="uses run report old reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
+    [uses]="uses run report old reading sketches loads record evidence engine engine/document input input/streams input/formats input/library recipe base"
     [uses/plan]="uses/plan run reading loads evidence engine input/streams base"
     [store]="store"
     [store/segments]="store/segments base"
@@ -54,7 +55,7 @@ declare -A may=(
     [store/upkeep]="store/upkeep store/write store/read store/search store/catalog store/segments store index base"
     [server]="server store evidence engine recipe match input input/streams input/formats input/library text index base"
     [cli/service]="server store base"
-    [python/native]="loads evidence candidates record engine recipe match feature sketch text index hamming/plan hamming/join
+    [python/native]="loads evidence candidates record engine engine/document recipe match feature sketch text index hamming/plan hamming/join
         hamming/memory hamming/file base"
 )
 

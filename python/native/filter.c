@@ -10,8 +10,8 @@
 #include "base/hash_set.h"
 #include "base/memory.h"
 #include "base/replaced_hash.h"
+#include "engine/document/matching.h"
 #include "engine/engine.h"
-#include "engine/matching.h"
 #include "evidence/rows.h"
 #include "loads/streamed.h"
 

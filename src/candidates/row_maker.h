@@ -6,7 +6,7 @@
 #ifndef ND_CANDIDATES_ROW_MAKER_H
 #define ND_CANDIDATES_ROW_MAKER_H
 
-#include "engine/worker.h"
+#include "engine/document/worker.h"
 
 /* The part of a row by which documents are compared. */
 enum nd_row_kind {

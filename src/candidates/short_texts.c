@@ -41,7 +41,7 @@ static uint64_t tokens_key(const struct nd_sketch_row *row)
     return nd_mix64(nd_mix64(row->identity) + row->tokens);
 }
 
-/* Check whether equal tokens make a document equal others (engine/equal.h). */
+/* Check whether equal tokens make a document equal others (engine/document/equal.h). */
 static bool is_equal_by_tokens(const struct nd_recipe *recipe, const struct nd_sketch_row *row)
 {
     const struct nd_dedup_params *p = &recipe->dedup;

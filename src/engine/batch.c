@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/replaced_hash.h"
-#include "engine/sketched.h"
+#include "engine/document/sketched.h"
 
 enum nd_status nd_engine_batch_check(const struct nd_dedup *d, const struct nd_dedup_item *items,
                                      size_t n, struct nd_error *err)

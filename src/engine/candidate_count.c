@@ -13,7 +13,7 @@
 
 #include "base/hash.h"
 #include "engine/batch.h"
-#include "engine/shingle_cache.h"
+#include "engine/document/shingle_cache.h"
 #include "index/live_state.h"
 #include "index/row.h"
 #include "recipe/recipe.h"

@@ -8,8 +8,8 @@
 
 #include "engine/ahead.h"
 #include "engine/batch.h"
+#include "engine/document/sketched.h"
 #include "engine/engine.h"
-#include "engine/sketched.h"
 #include "recipe/recipe.h"
 
 static void release(struct nd_dedup *d)

@@ -2,7 +2,7 @@
 #ifndef ND_ENGINE_FINDER_H
 #define ND_ENGINE_FINDER_H
 
-#include "engine/worker.h"
+#include "engine/document/worker.h"
 #include "index/live.h"
 
 /* An index of documents, and beside it one of their signatures or shingles by the same numbers. */

@@ -7,9 +7,9 @@
  * find the pair, a second engine that compares all pairs tells whether the candidates missed it.
  */
 #define _GNU_SOURCE
+#include "engine/document/equal.h"
+#include "engine/document/matching.h"
 #include "engine/engine.h"
-#include "engine/equal.h"
-#include "engine/matching.h"
 #include "evidence/name.h"
 #include "evidence/rows.h"
 #include "evidence/two_documents.h"

@@ -6,8 +6,8 @@
  * output is either the records that match (or do not), byte for byte, or one annotation for every
  * document.
  */
+#include "engine/document/matching.h"
 #include "engine/engine.h"
-#include "engine/matching.h"
 #include "report/annotation.h"
 #include "uses/use.h"
 

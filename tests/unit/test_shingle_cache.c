@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "engine/shingle_cache.h"
+#include "engine/document/shingle_cache.h"
 
 static uint64_t value_of(uint32_t number, size_t i)
 {

@@ -1,11 +1,11 @@
 /* worker.c - what a thread makes of a document, its working memory, and its failures */
-#include "engine/worker.h"
+#include "engine/document/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/replaced_hash.h"
-#include "engine/sketched.h"
+#include "engine/document/sketched.h"
 
 enum nd_status nd_worker_fail(struct nd_worker *w, enum nd_status status, const char *what)
 {

@@ -1,5 +1,5 @@
 /* shingle_cache.c - the shingles of kept documents used lately, in a ring of fixed size */
-#include "engine/shingle_cache.h"
+#include "engine/document/shingle_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

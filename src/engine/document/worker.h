@@ -1,11 +1,11 @@
 /* worker.h - the threads of an engine: the working memory of each, and what it makes of a document */
-#ifndef ND_ENGINE_WORKER_H
-#define ND_ENGINE_WORKER_H
+#ifndef ND_ENGINE_DOCUMENT_WORKER_H
+#define ND_ENGINE_DOCUMENT_WORKER_H
 
 #include "base/memory.h"
 #include "base/thread/pool.h"
-#include "engine/item.h"
-#include "engine/shingle_cache.h"
+#include "engine/document/item.h"
+#include "engine/document/shingle_cache.h"
 #include "sketch/sketcher.h"
 
 /* The working memory of one thread. */

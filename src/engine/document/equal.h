@@ -1,12 +1,12 @@
 /* equal.h - which documents are equal: one rule for every command, kind of cluster and recipe */
-#ifndef ND_ENGINE_EQUAL_H
-#define ND_ENGINE_EQUAL_H
+#ifndef ND_ENGINE_DOCUMENT_EQUAL_H
+#define ND_ENGINE_DOCUMENT_EQUAL_H
 
 #include <stdbool.h>
 
 #include <neardup/text.h>
 
-#include "engine/plan.h"
+#include "engine/document/plan.h"
 
 /*
  * The property that makes two documents of a group equal: none, their bytes, or their tokens.

@@ -1,9 +1,9 @@
 /* item.h - a document of the batch at hand: as pushed, as read, what it met, what was decided */
-#ifndef ND_ENGINE_ITEM_H
-#define ND_ENGINE_ITEM_H
+#ifndef ND_ENGINE_DOCUMENT_ITEM_H
+#define ND_ENGINE_DOCUMENT_ITEM_H
 
-#include "engine/equal.h"
-#include "engine/matching.h"
+#include "engine/document/equal.h"
+#include "engine/document/matching.h"
 #include "index/containers.h"
 #include "index/row.h"
 

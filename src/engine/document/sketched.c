@@ -1,5 +1,5 @@
 /* sketched.c - documents that come without their texts: as rows of a sketch file by the same recipe */
-#include "engine/sketched.h"
+#include "engine/document/sketched.h"
 
 #include <string.h>
 

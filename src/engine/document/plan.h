@@ -1,12 +1,12 @@
 /* plan.h - what the parameters of an engine ask for, worked out once */
-#ifndef ND_ENGINE_PLAN_H
-#define ND_ENGINE_PLAN_H
+#ifndef ND_ENGINE_DOCUMENT_PLAN_H
+#define ND_ENGINE_DOCUMENT_PLAN_H
 
 #include <stdbool.h>
 
 #include <neardup/dedup.h>
 
-#include "engine/matching.h"
+#include "engine/document/matching.h"
 #include "index/containers.h"
 #include "index/live.h"
 #include "match/measure.h"

@@ -1,5 +1,5 @@
 /* matching.c - the match rule of a recipe asked of signed documents */
-#include "engine/matching.h"
+#include "engine/document/matching.h"
 
 #include <neardup/sketch_file.h>
 

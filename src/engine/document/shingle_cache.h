@@ -1,6 +1,6 @@
 /* shingle_cache.h - the shingles of kept documents used lately, in a ring of fixed size */
-#ifndef ND_ENGINE_SHINGLE_CACHE_H
-#define ND_ENGINE_SHINGLE_CACHE_H
+#ifndef ND_ENGINE_DOCUMENT_SHINGLE_CACHE_H
+#define ND_ENGINE_DOCUMENT_SHINGLE_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
  *
  * Each is an equivalence: the documents of a group fall into classes of equal ones.
  */
-#include "engine/equal.h"
+#include "engine/document/equal.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* sketched.h - documents that come without their texts: as rows of a sketch file by the same recipe */
-#ifndef ND_ENGINE_SKETCHED_H
-#define ND_ENGINE_SKETCHED_H
+#ifndef ND_ENGINE_DOCUMENT_SKETCHED_H
+#define ND_ENGINE_DOCUMENT_SKETCHED_H
 
 #include <neardup/sketch_file.h>
 
-#include "engine/item.h"
+#include "engine/document/item.h"
 
 /* Whether the engine takes this row, items[at] of a push.  ND_EINVAL. */
 enum nd_status nd_sketched_check(const struct nd_engine_plan *plan, const struct nd_sketch_row *row,

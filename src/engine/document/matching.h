@@ -1,6 +1,6 @@
 /* matching.h - recipes with signatures: documents signed, looked up by them, matched by the rule */
-#ifndef ND_ENGINE_MATCHING_H
-#define ND_ENGINE_MATCHING_H
+#ifndef ND_ENGINE_DOCUMENT_MATCHING_H
+#define ND_ENGINE_DOCUMENT_MATCHING_H
 
 #include <stdbool.h>
 

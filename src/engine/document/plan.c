@@ -1,5 +1,5 @@
 /* plan.c - what the parameters of an engine ask for: by what candidates are found, and how near */
-#include "engine/plan.h"
+#include "engine/document/plan.h"
 
 /*
  * Two sets of cosine t share at least the fraction t of the smaller one, and more the more their
