@@ -26,7 +26,7 @@ foreach(name IN LISTS files)
     math(EXPR n "${n} + 1")
 endforeach()
 file(WRITE ${output}.new "/* Written by cmake/web_files.cmake. */
-#include \"server/web_files.h\"
+#include \"server/wire/web_files.h\"
 
 ${arrays}
 const struct nd_web_file nd_web_table[] = {

@@ -1,10 +1,10 @@
 /* fuzz_http.c - targets, header fields, keys and documents of requests: what is accepted is in order
  */
 #include "base/utf8.h"
-#include "server/head.h"
 #include "server/keys.h"
 #include "server/posted.h"
-#include "server/target.h"
+#include "server/wire/head.h"
+#include "server/wire/target.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* fuzz_http_framing.c - bytes of a connection: what passes is the same however they arrive, and is
  * well-formed */
-#include "server/framing.h"
-#include "server/head.h"
+#include "server/wire/framing.h"
+#include "server/wire/head.h"
 
 #include <stdlib.h>
 #include <string.h>

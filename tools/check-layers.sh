@@ -53,7 +53,9 @@ declare -A may=(
     [store/read]="store/read store/search store/catalog store/segments store record index base"
     [store/write]="store/write store/read store/search store index base"
     [store/upkeep]="store/upkeep store/write store/read store/search store/catalog store/segments store index base"
-    [server]="server store evidence engine recipe match input input/streams input/formats input/library text index base"
+    [server/wire]="server/wire store base"
+    [server/connections]="server/connections server/wire store base"
+    [server]="server server/connections server/wire store evidence engine recipe match input input/streams input/formats input/library text index base"
     [cli/service]="server store base"
     [python/native]="loads evidence candidates record engine engine/document recipe match feature sketch text index hamming/plan hamming/join
         hamming/memory hamming/file base"

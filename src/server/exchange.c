@@ -12,7 +12,7 @@
 #include "server/handlers.h"
 #include "server/ndjson.h"
 #include "server/respond.h"
-#include "server/web_files.h"
+#include "server/wire/web_files.h"
 
 enum { DISCARD_BYTES = 1 << 20 }; /* of a body that will be refused, to keep the connection */
 

@@ -15,7 +15,7 @@
 #include <neardup/error.h>
 #include <neardup/types.h>
 
-#include "server/target.h"
+#include "server/wire/target.h"
 #include "store/store.h"
 
 enum { ND_KEY_HASH_BYTES = 32, ND_KEYS_MAX = 1000, ND_KEY_NAME_MAX = 64 };

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/json_out.h"
-#include "server/target.h"
+#include "server/wire/target.h"
 #include "store/store.h"
 
 enum { ND_METRICS_STATUSES = 24, ND_METRICS_BUCKETS = 16 };

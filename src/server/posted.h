@@ -7,7 +7,7 @@
 
 #include <neardup/types.h>
 
-#include "server/head.h"
+#include "server/wire/head.h"
 #include "server/workspace.h"
 
 /* It points into the body and into the workspace: until the next document is read there. */

@@ -9,7 +9,7 @@
 
 #include "base/view.h"
 #include "server/ndjson.h"
-#include "server/web_files.h"
+#include "server/wire/web_files.h"
 
 enum { BLOCK_BYTES = 64 << 10 };
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/thread/pool.h"
+#include "server/connections/listener.h"
 #include "server/daemon.h"
-#include "server/listener.h"
 #include "server/state.h"
 
 enum {

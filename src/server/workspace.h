@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "input/formats/charset.h"
 #include "input/formats/jsonl_simdjson.h"
-#include "server/target.h"
+#include "server/wire/target.h"
 #include "store/store.h"
 
 struct nd_workspace {

@@ -1,5 +1,5 @@
 /* test_http_framing.c - where requests begin and end, however their bytes arrive */
-#include "server/framing.h"
+#include "server/wire/framing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

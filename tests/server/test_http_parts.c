@@ -1,10 +1,10 @@
 /* test_http_parts.c - targets, header fields, keys, problems and answers, without a connection */
 #define _POSIX_C_SOURCE 200809L
 #include "server/answers.h"
-#include "server/head.h"
 #include "server/keys.h"
 #include "server/server.h"
-#include "server/target.h"
+#include "server/wire/head.h"
+#include "server/wire/target.h"
 
 #include "base/view.h"
 

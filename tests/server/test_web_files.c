@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/web_files.h"
+#include "server/wire/web_files.h"
 
 static const struct nd_web_file *at(const char *path)
 {

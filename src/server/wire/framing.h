@@ -1,13 +1,13 @@
 /* framing.h - where requests begin and end in the bytes of a connection, before anything reads them */
-#ifndef ND_SERVER_FRAMING_H
-#define ND_SERVER_FRAMING_H
+#ifndef ND_SERVER_WIRE_FRAMING_H
+#define ND_SERVER_WIRE_FRAMING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/memory.h"
-#include "server/problem.h"
+#include "server/wire/problem.h"
 
 /*
  * libmicrohttpd 0.9.75 takes LF for CR LF in chunks and trailers, and answers a malformed

@@ -3,8 +3,8 @@
  *
  * The files of web/, which cmake/web_files.cmake makes part of the program.
  */
-#ifndef ND_SERVER_WEB_FILES_H
-#define ND_SERVER_WEB_FILES_H
+#ifndef ND_SERVER_WIRE_WEB_FILES_H
+#define ND_SERVER_WIRE_WEB_FILES_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* head.c - what is read of the header fields, and what is refused in them */
-#include "server/head.h"
+#include "server/wire/head.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>

@@ -1,6 +1,6 @@
 /* listener.h - where the server listens, and the thread that accepts connections */
-#ifndef ND_SERVER_LISTENER_H
-#define ND_SERVER_LISTENER_H
+#ifndef ND_SERVER_CONNECTIONS_LISTENER_H
+#define ND_SERVER_CONNECTIONS_LISTENER_H
 
 #include <stdbool.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 /* web_files.c - find a file of the page */
-#include "server/web_files.h"
+#include "server/wire/web_files.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* peers.c - connections in a list, and the thread that watches their deadlines */
 #define _DEFAULT_SOURCE
-#include "server/peers.h"
+#include "server/connections/peers.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>

@@ -1,13 +1,13 @@
 /* target.h - the target of a request: its path, its parameters, and what they lead to */
-#ifndef ND_SERVER_TARGET_H
-#define ND_SERVER_TARGET_H
+#ifndef ND_SERVER_WIRE_TARGET_H
+#define ND_SERVER_WIRE_TARGET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include <neardup/types.h>
 
-#include "server/problem.h"
+#include "server/wire/problem.h"
 #include "store/store.h"
 
 enum nd_route {

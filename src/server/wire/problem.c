@@ -1,5 +1,5 @@
 /* problem.c - the kinds of problems, a row each */
-#include "server/problem.h"
+#include "server/wire/problem.h"
 
 #include <stdarg.h>
 #include <stdio.h>

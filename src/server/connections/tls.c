@@ -1,5 +1,5 @@
 /* tls.c - PEM files to what GnuTLS shows */
-#include "server/tls.h"
+#include "server/connections/tls.h"
 
 #include <gnutls/x509.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* listener.c - an address, a socket, and who comes */
 #define _GNU_SOURCE
-#include "server/listener.h"
+#include "server/connections/listener.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/thread/thread.h"
-#include "server/peers.h"
+#include "server/connections/peers.h"
 
 enum { BACKLOG = 4096, REST_MS = 100 };
 

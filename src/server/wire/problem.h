@@ -1,6 +1,6 @@
 /* problem.h - what is answered in place of what was asked for: problem documents (RFC 9457) */
-#ifndef ND_SERVER_PROBLEM_H
-#define ND_SERVER_PROBLEM_H
+#ifndef ND_SERVER_WIRE_PROBLEM_H
+#define ND_SERVER_WIRE_PROBLEM_H
 
 #include <neardup/error.h>
 

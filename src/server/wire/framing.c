@@ -1,12 +1,12 @@
 /* framing.c - heads, lengths, chunks and trailers, by the rules of head.c for their lines */
-#include "server/framing.h"
+#include "server/wire/framing.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/view.h"
-#include "server/head.h"
+#include "server/wire/head.h"
 
 /* libmicrohttpd gets these in place of a malformed head, and of the rest of a body. */
 static const char any_request[] = "GET / HTTP/1.0\r\n\r\n", last_chunk[] = "\r\n0\r\n\r\n";

@@ -1,9 +1,9 @@
 /* target.c - the routes, a row each, and the target of a request taken apart */
-#include "server/target.h"
+#include "server/wire/target.h"
 
 #include "base/utf8.h"
 #include "base/view.h"
-#include "server/web_files.h"
+#include "server/wire/web_files.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* tls.h - the certificate that the server shows, read again without stopping */
-#ifndef ND_SERVER_TLS_H
-#define ND_SERVER_TLS_H
+#ifndef ND_SERVER_CONNECTIONS_TLS_H
+#define ND_SERVER_CONNECTIONS_TLS_H
 
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>

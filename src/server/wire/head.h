@@ -1,6 +1,6 @@
 /* head.h - the header fields of a request: well-formed, of one length, for this host */
-#ifndef ND_SERVER_HEAD_H
-#define ND_SERVER_HEAD_H
+#ifndef ND_SERVER_WIRE_HEAD_H
+#define ND_SERVER_WIRE_HEAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <neardup/types.h>
 
-#include "server/problem.h"
+#include "server/wire/problem.h"
 
 struct MHD_Connection;
 

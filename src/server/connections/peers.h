@@ -1,6 +1,6 @@
 /* peers.h - the connections, and how long each may take */
-#ifndef ND_SERVER_PEERS_H
-#define ND_SERVER_PEERS_H
+#ifndef ND_SERVER_CONNECTIONS_PEERS_H
+#define ND_SERVER_CONNECTIONS_PEERS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 
 #include <neardup/error.h>
 
-#include "server/framing.h"
-#include "server/problem.h"
+#include "server/wire/framing.h"
+#include "server/wire/problem.h"
 
 /*
  * libmicrohttpd's time-out counts from the last byte, so that a client that sends a byte a second
