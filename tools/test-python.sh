@@ -3,8 +3,9 @@
 #
 # usage: tools/test-python.sh plain|frameworks FOLDER COMMAND
 #
-# plain: without any other package; frameworks: with those that people keep their data in.  FOLDER is
-# where the environment goes, COMMAND the neardup to compare with.
+# plain: without any other package, and without the two files of tests that take longest; frameworks:
+# all, with the packages that people keep their data in.  FOLDER is where the environment goes, COMMAND
+# the neardup to compare with.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind=$1 folder=$(realpath -m "$2") command=$(realpath "$3")
@@ -23,6 +24,7 @@ installed=$("$folder/bin/python" -P -c "import neardup; print(neardup.__path__[0
 options=(-P -m pytest -p no:cacheprovider --ignore=tests/spark --ignore="$installed/spark")
 if [ "$kind" = plain ]; then
     options+=(--ignore="$installed/_batches.py") # whose example is of numpy's arrays
+    options+=(--ignore=tests/test_memory.py --ignore=tests/test_ways.py)
 fi
 NEARDUP=$command "$folder/bin/python" "${options[@]}" tests README.md \
     --doctest-modules --doctest-ignore-import-errors --doctest-glob="*.md" --pyargs neardup

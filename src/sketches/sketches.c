@@ -384,11 +384,10 @@ static enum nd_status list_records(const struct file *f, size_t n_fields,
         if (status != ND_OK)
             return status;
         block->rows[i].source += f->first_source;
-        batch->record[i] =
-            (struct nd_record){.bytes = {batch->packed.data + at, (size_t)place.len},
-                               .offset = offset,
-                               .line = block->rows[i].line,
-                               .source = block->rows[i].source};
+        batch->record[i] = (struct nd_record){.bytes = {batch->packed.data + at, (size_t)place.len},
+                                              .offset = offset,
+                                              .line = block->rows[i].line,
+                                              .source = block->rows[i].source};
         nd_sketch_packed_set_source(batch->packed.data + at, block->rows[i].source);
         at += (size_t)place.len;
     }
