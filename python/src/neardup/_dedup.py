@@ -586,9 +586,9 @@ class Deduper:
             recipe, threshold=threshold, shingle=shingle, method=method, short=short, cluster=cluster, set=set
         )
         give_tables(self.recipe, df)
-        keep, cluster = self.recipe["keep"], self.recipe["cluster"]
-        if keep != "first" or cluster == "components":
-            how = f"keep = {keep}" if keep != "first" else f"cluster = {cluster}"
+        keep, kind = self.recipe["keep"], self.recipe["cluster"]
+        if keep != "first" or kind == "components":
+            how = f"keep = {keep}" if keep != "first" else f"cluster = {kind}"
             raise _native.InvalidError(
                 f"a stream keeps the first document of each cluster, as its decisions are final at once, and by {how} "
                 "a later document could undo one: keep must be first, and cluster star or complete"

@@ -160,7 +160,8 @@ class Index:
 
     def _one(self, text: str | bytes | Mapping[str, Any]) -> _native.Frame:
         if isinstance(text, Mapping):
-            return read([text], self._columns()).frame
+            frame: _native.Frame = read([text], self._columns()).frame
+            return frame
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"expected a str, not {type(text).__name__}")
         if self._fields:
