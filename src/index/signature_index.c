@@ -169,6 +169,8 @@ bool nd_signature_index_shared_keys(const struct nd_signature_shape *shape,
     for (unsigned i = 0; i < n_lookups; from = out->end[i++]) {
         size_t n = out->end[i] - from, take = n;
 
+        if (n == 0) /* a list without items has no memory */
+            continue;
         if (lookup[i].way == ND_LOOKUP_VALUES) {
             take = prefix(n, lookup[i].of_lesser ? lookup[i].least : need_of(&lookup[i], n));
             qsort(out->items + from, n, sizeof *out->items, ascending);
