@@ -24,7 +24,7 @@ installed=$("$folder/bin/python" -P -c "import neardup; print(neardup.__path__[0
 options=(-P -m pytest -p no:cacheprovider --ignore=tests/spark --ignore="$installed/spark")
 if [ "$kind" = plain ]; then
     options+=(--ignore="$installed/_batches.py") # whose example is of numpy's arrays
-    options+=(--ignore=tests/test_memory.py --ignore=tests/test_ways.py)
+    for name in memory ways; do options+=(--ignore="tests/test_$name.py"); done
 fi
 NEARDUP=$command "$folder/bin/python" "${options[@]}" tests README.md \
     --doctest-modules --doctest-ignore-import-errors --doctest-glob="*.md" --pyargs neardup
