@@ -186,8 +186,8 @@ struct nd_hamming_extreme {
 #define ND_HAMMING_EXTREMES 2
 
 /*
- * The cost of the two simple designs that Manku 2007, §3, begins with; first the one that stores
- * all neighbours, then the one that probes them. ND_EINVAL: the problem is out of range, or a
+ * Estimate the cost of the two extreme designs of Manku 2007, §3: extremes[0] stores all neighbours
+ * of each fingerprint, extremes[1] probes all neighbours of the query. ND_EINVAL: the problem is out of range, or a
  * figure of the machine is not above 0.
  */
 ND_API enum nd_status nd_hamming_extremes(const struct nd_hamming_problem *problem,

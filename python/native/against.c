@@ -174,10 +174,11 @@ static bool take_files(PyObject *module, struct nd_py_against *a, PyObject *file
 static bool take_fields(struct nd_py_against *a, PyObject *fields)
 {
     for (size_t i = 0; i < a->n_old; i++) {
-        PyObject *own = PyTuple_GetItem(fields, (Py_ssize_t)i), *never;
+        PyObject *never;
         Py_ssize_t n;
 
-        if (!own || !PyArg_ParseTuple(own, "IO!", &a->old[i].within, &PyTuple_Type, &never))
+        if (!nd_py_parse_item(fields, (Py_ssize_t)i, "IO!", &a->old[i].within, &PyTuple_Type,
+                              &never))
             return false;
         n = PyTuple_Size(never);
         if (n > ND_SKETCH_FIELDS_MAX || (size_t)n != a->order.comparable.n_never) {
@@ -228,7 +229,8 @@ static bool open_quoted(struct nd_py_against *a, PyObject *names)
     bool is_good = true;
 
     for (size_t i = 0; is_good && i < a->n_old; i++) {
-        const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, (Py_ssize_t)i), NULL);
+        PyObject *item = PyTuple_GetItem(names, (Py_ssize_t)i);
+        const char *name = item ? PyUnicode_AsUTF8AndSize(item, NULL) : NULL;
         uint64_t n = nd_sketch_file_info(a->old[i].file)->documents;
 
         is_good = name != NULL;
@@ -259,8 +261,15 @@ static PyObject *against_new(PyObject *module, PyObject *args)
                           &roles.keep, &roles.prefer, &roles.within, &PyTuple_Type, &preferred,
                           &PyTuple_Type, &never, &PyTuple_Type, &fields, &threads, &names,
                           &memory) ||
-        !(recipe = nd_py_recipe(recipe_capsule)) || !(a = calloc(1, sizeof *a)))
-        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+        !(recipe = nd_py_recipe(recipe_capsule)))
+        return NULL;
+    if (names != Py_None && !PyTuple_Check(names)) {
+        PyErr_SetString(PyExc_TypeError, "the names of the files must be a tuple or None");
+        return NULL;
+    }
+    a = calloc(1, sizeof *a);
+    if (!a)
+        return PyErr_NoMemory();
     if (memory) {
         a->budget = nd_budget_divide(memory, threads ? threads : 1);
         a->budget.in_use_before = nd_memory_in_use();

@@ -21,7 +21,8 @@ struct nd_py_divided {
     enum nd_status (*offer)(void *context, uint32_t from, size_t n, struct nd_offer *offer,
                             bool *is_document, struct nd_error *err);
     void *context;
-    uint64_t spilled, n_loads; /* bytes that were written to files, and loads */
+    uint64_t spilled; /* bytes written to temporary files */
+    uint64_t n_loads;
 };
 
 /* The rows and settings of a run, all of them borrowed. */

@@ -455,8 +455,8 @@ static struct nd_summary_input *parse_inputs(PyObject *inputs, Py_ssize_t *n)
     *n = PyTuple_Size(inputs);
     input = *n < 0 ? NULL : calloc((size_t)*n + 1, sizeof *input);
     for (Py_ssize_t i = 0; input && i < *n; i++) {
-        if (!PyArg_ParseTuple(PyTuple_GetItem(inputs, i), "sssKKK", &input[i].format,
-                              &input[i].compression, &input[i].first, &files, &records, &bytes)) {
+        if (!nd_py_parse_item(inputs, i, "sssKKK", &input[i].format, &input[i].compression,
+                              &input[i].first, &files, &records, &bytes)) {
             free(input);
             return NULL;
         }
@@ -637,7 +637,7 @@ static struct nd_run_value *parse_pairs(PyObject *pairs, size_t *n)
     if (!value && !PyErr_Occurred())
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; value && i < count; i++)
-        if (!PyArg_ParseTuple(PyTuple_GetItem(pairs, i), "ss", &value[i].field, &value[i].value)) {
+        if (!nd_py_parse_item(pairs, i, "ss", &value[i].field, &value[i].value)) {
             free(value);
             return NULL;
         }
@@ -654,7 +654,7 @@ static bool put_sources(struct nd_json *out, PyObject *sources)
         struct nd_first_line_source source = {0};
         unsigned long long records, bytes, hash;
 
-        if (!PyArg_ParseTuple(PyTuple_GetItem(sources, i), "sssKKK", &source.path, &source.format,
+        if (!nd_py_parse_item(sources, i, "sssKKK", &source.path, &source.format,
                               &source.compression, &records, &bytes, &hash))
             return false;
         source.records = records;
@@ -676,8 +676,7 @@ static struct nd_first_line_seen *parse_seen(PyObject *files, size_t *n)
     for (Py_ssize_t i = 0; seen && i < count; i++) {
         unsigned long long generation, documents;
 
-        if (!PyArg_ParseTuple(PyTuple_GetItem(files, i), "sKK", &seen[i].path, &generation,
-                              &documents)) {
+        if (!nd_py_parse_item(files, i, "sKK", &seen[i].path, &generation, &documents)) {
             free(seen);
             return NULL;
         }

@@ -25,6 +25,22 @@ PyObject *nd_py_raise(PyObject *module, const struct nd_error *err)
     return NULL;
 }
 
+bool nd_py_parse_item(PyObject *tuple, Py_ssize_t i, const char *format, ...)
+{
+    PyObject *item = PyTuple_GetItem(tuple, i);
+    va_list values;
+    int is_parsed;
+
+    if (item && !PyTuple_Check(item))
+        PyErr_Format(PyExc_TypeError, "item %zd is not a tuple", i);
+    if (PyErr_Occurred())
+        return false;
+    va_start(values, format);
+    is_parsed = PyArg_VaParse(item, format, values);
+    va_end(values);
+    return is_parsed;
+}
+
 bool nd_py_begin_reading(struct nd_py_users *users)
 {
     int count = atomic_load(&users->count);

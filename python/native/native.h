@@ -25,6 +25,9 @@ struct nd_py_state {
 
 /* Raise the exception of a status, with its message; returns NULL.  Needs the GIL. */
 PyObject *nd_py_raise(PyObject *module, const struct nd_error *err);
+/* Parse the i-th item of a tuple, a tuple itself, as PyArg_ParseTuple parses arguments.  False: an
+ * exception is set. */
+bool nd_py_parse_item(PyObject *tuple, Py_ssize_t i, const char *format, ...);
 
 /*
  * The users of what a capsule holds, while other threads run and callbacks come back: any number of

@@ -60,8 +60,7 @@ bool nd_py_comparable_init(struct nd_py_comparable *c, unsigned within, PyObject
         return false;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        if (!PyArg_ParseTuple(PyTuple_GetItem(never, i), "IU", &column, &text) ||
-            !view_of(text, &value))
+        if (!nd_py_parse_item(never, i, "IU", &column, &text) || !view_of(text, &value))
             return false;
         if (!nd_groups_number(values_of(c, column), value, &number)) {
             PyErr_NoMemory();

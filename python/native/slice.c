@@ -16,7 +16,7 @@ bool nd_py_fields_init(struct nd_py_fields *f, PyObject *columns)
     for (Py_ssize_t i = 0; i < n; i++) {
         const char *name;
 
-        if (!PyArg_ParseTuple(PyTuple_GetItem(columns, i), "Is", &f->column[f->n], &name)) {
+        if (!nd_py_parse_item(columns, i, "Is", &f->column[f->n], &name)) {
             nd_py_fields_release(f);
             return false;
         }

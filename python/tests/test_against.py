@@ -36,8 +36,8 @@ CASES = [
 ]
 
 
-# What a summary says of how candidates were found, which Python does in its own order; and of documents
-# that were set apart, of which the command counts the old ones that were loaded, too.
+# These figures of a summary differ from the command's: Python looks for candidates in another order, and
+# the command also counts the old documents that `never` sets apart.
 OF_THE_SEARCH = {"checks", "candidates", "never_documents"}
 
 

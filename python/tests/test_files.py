@@ -179,6 +179,13 @@ def test_a_file_that_changes_is_noticed(here, records):
     assert left_in(here) == ["in.jsonl"]
 
 
+def test_the_command_leaves_the_handlers_of_its_caller(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    (tmp_path / "in.jsonl").write_text('{"text": "one two three"}\n')
+    assert main(["dedup", "-q", str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "out.jsonl")]) == 0
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 128 + signal.SIGTERM)])
 def test_a_signal_leaves_nothing(here, records, number, status):
     with (here / "in.jsonl").open("w") as file:

@@ -197,13 +197,13 @@ def test_wrong_df_tables_are_refused(records, tmp_path):
 
 # ---- Every shipped recipe ----
 
-# What only pages have, by the key that reads it, of which there is a warning.
+# These recipes warn that they read a part of pages; each with the key that reads it.
 PAGES = {
     "dean-henzinger-1999": "links = yes",
     "joshi-2003": "unit = paths",
     "seshasai-2009-tagged-text": "markup = multiply",
 }
-# Those by which no plain text has a signature, so that none matches.
+# These recipes give no signature to a plain text, so that no two texts match.
 UNSIGNED = {"dean-henzinger-1999", "joshi-2003"}
 
 

@@ -106,7 +106,7 @@ struct nd_staged {
     uint32_t *order;
     size_t n_order;
     uint64_t n_old;
-    bool only_old; /* documents are compared with old ones alone; the engine makes pairs */
+    bool only_old; /* new documents are compared only with old ones; the engine lists pairs */
 
     /* To divide them: */
     uint64_t n_documents;

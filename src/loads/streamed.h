@@ -20,7 +20,7 @@
 struct nd_streamed {
     struct nd_dedup *dedup;
     enum nd_cluster cluster; /* what it makes */
-    bool only_old;           /* it makes pairs, and documents are compared with old ones alone: */
+    bool only_old;           /* new documents are compared only with old ones; it lists pairs */
     bool judges;             /* what became of the batch is in `decision` (nd_dedup_judge) */
     /* Stars and complete link, and components when they are asked for: what became of a document, in
      * order.  via NULL: clusters are no components. */

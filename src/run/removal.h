@@ -16,7 +16,7 @@ struct nd_removal {
     /* kept: ND_NO_RECORD where it stands for its cluster; via: the neighbour of its component, or
      * ND_NO_RECORD. */
     uint32_t kept, via;
-    /* Hamming distance of the simhashes; UINT16_MAX: they were not made. */
+    /* Hamming distance between the simhashes; UINT16_MAX: the recipe makes none. */
     uint16_t distance;
     uint8_t identical, verified, was_cut, via_verified;
     struct nd_overlap overlap;

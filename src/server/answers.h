@@ -22,7 +22,7 @@ void nd_put_replaced(struct nd_json *out, uint64_t replaced);
 /* The members of a fingerprint, without its braces. */
 void nd_put_fingerprint(struct nd_json *out, const struct nd_fingerprint *fingerprint);
 
-/* Put the outcome of a write: the members of an answer, without its braces. */
+/* Append the members that tell what a write did; the braces are the caller's. */
 void nd_put_written(struct nd_json *out, const struct nd_written *written, bool has_simhash);
 
 /* The members of a document, without its braces; with_text: and its text. */

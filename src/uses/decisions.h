@@ -7,8 +7,8 @@
 #include "uses/read_manifest.h"
 
 /*
- * The decision in one row of a manifest, or one line of a file of clusters, about a document. It is
- * looked up by 128 bits of hashes: of the name alone, or of the place and the name.
+ * The decision in one row of a manifest, or one line of a file of clusters, about a document.
+ * The key is a 128-bit hash, of the document's name alone or of its place and name.
  */
 #define ND_DECIDED_LINES ((UINT64_C(1) << 62) - 1)
 struct nd_decided {

@@ -394,8 +394,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         given = _parse(words[1:])
         _check(given)
-        signal.signal(signal.SIGTERM, _ended)
-        return _dedup(given)
+        before = signal.signal(signal.SIGTERM, _ended)
+        try:
+            return _dedup(given)
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
     except _Stop as error:
         say(str(error))
     except (_native.Error, OSError, TypeError) as error:

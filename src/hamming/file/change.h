@@ -72,8 +72,8 @@ enum nd_status nd_hamming_change_add_parts(struct nd_hamming_change *c, uint64_t
                                            unsigned part, struct nd_error *err);
 
 /*
- * Set the function that gives the entries of the new pieces, in order; `context` lives until they
- * are written.
+ * Set the function that supplies the entries of the new pieces, in order.  `context` must live until
+ * they are written.
  */
 void nd_hamming_change_collect(struct nd_hamming_change *c, nd_hamming_collect *collect,
                                void *context);

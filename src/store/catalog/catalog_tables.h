@@ -74,8 +74,8 @@ enum nd_status nd_catalog_put(struct nd_txn *txn, enum nd_catalog_table table,
 /* ND_EINPUT: it is not there. */
 enum nd_status nd_catalog_delete(struct nd_txn *txn, enum nd_catalog_table table,
                                  const struct nd_key *key, struct nd_error *err);
-/* Find the first row whose key is at least *key and has its first `same` bytes.  *key becomes its
- * key.  ND_EINPUT: the checksum of that row is wrong. */
+/* Find the first row at or after *key whose key shares its first `same` bytes, and set *key to the key
+ * found.  ND_EINPUT: the checksum of that row is wrong. */
 int nd_catalog_seek(struct nd_txn *txn, enum nd_catalog_table table, struct nd_key *key,
                     size_t same, struct nd_view *row, struct nd_error *err);
 void nd_catalog_close_cursors(struct nd_txn *txn);
