@@ -451,7 +451,7 @@ const struct command command_table[] = {
      "the service answers. SIGTERM ends it after the requests that it has; SIGHUP has it read the\n"
      "keys and certificates again.",
      "  neardup serve store\n"
-     "  neardup serve --new-key alice --labels press,2026 --keys keys\n"
+     "  neardup serve --new-key alice --security press,2026 --keys keys\n"
      "  neardup serve --listen 0.0.0.0:8080 --keys keys --host docs.example.org store\n"
      "  neardup serve --recipe manku-2007 --durability interval:50 store\n",
      .run = cmd_serve},
@@ -459,7 +459,7 @@ const struct command command_table[] = {
      "Look after the store of a service.\n"
      "\n"
      "check DIR         read everything, and report what is damaged\n"
-     "export DIR        write all documents as JSON Lines, with labels and versions\n"
+     "export DIR        write all documents as JSON Lines, with security labels and versions\n"
      "import DIR FILE…  put back what an export has\n"
      "compact DIR       take deleted texts off the disk\n"
      "stats DIR         show how much it holds\n"

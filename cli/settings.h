@@ -68,10 +68,10 @@ struct df_settings {
     bool rarest;
 };
 
-/* The settings of client, and of all three: labels. */
+/* The settings of client, and of all three: security. */
 struct service_settings {
     const char *url, *key_file, *ca_file, *resume, *follow;
-    const char *labels; /* "a,b"; NULL: not given */
+    const char *security; /* "a,b"; NULL: not given */
     unsigned batch, connections, limit;
     uint64_t retry_s;
     bool dry_run;

@@ -63,7 +63,7 @@ static void check_target(const char *data, size_t size)
         if (is_accepted(nd_target_limit(&target, 7, &limit, &err), &err))
             require(limit >= 1 && limit <= 10000);
         (void)is_accepted(nd_target_dry(&target, &dry, &err), &err);
-        if (is_accepted(nd_labels_split(target.parameter[ND_PARAMETER_LABELS], &labels, &err),
+        if (is_accepted(nd_labels_split(target.parameter[ND_PARAMETER_SECURITY], &labels, &err),
                         &err))
             for (size_t i = 0; i < labels.n; i++)
                 require(labels.label[i].len > 0 &&

@@ -57,7 +57,7 @@ try "$((seconds * 2 / 3))" || status=1
 kill -0 "$server" || status=1
 stop
 
-key=$("$command" serve --new-key reader --labels news --keys "$work/keys")
+key=$("$command" serve --new-key reader --security news --keys "$work/keys")
 serve keyed --keys "$work/keys"
 echo "test-api: with a key"
 try "$((seconds / 3))" --header "Authorization: Bearer $key" || status=1

@@ -2,11 +2,11 @@
 
 /**
  * What docs/http.md defines, as far as the page reads it.
- * @typedef {{id: string, labels: string[]}} Key
+ * @typedef {{id: string, security: string[]}} Key
  * @typedef {{identical: 'no'|'tokens'|'bytes', resemblance: number|null, shared: number|null,
  *   shingles: [number, number]|null, distance: number|null}} Evidence
- * @typedef {{label_sets: number, candidates: number, comparisons: number, pairs: number}} Work
- * @typedef {{id?: string, labels?: string[], verdict: 'new'|'duplicate'|'near-duplicate',
+ * @typedef {{security_sets: number, candidates: number, comparisons: number, pairs: number}} Work
+ * @typedef {{id?: string, security?: string[], verdict: 'new'|'duplicate'|'near-duplicate',
  *   of: Key|null, evidence: Evidence|null, tokens: number, shingles: number, simhash: string|null,
  *   short: boolean, empty: boolean, cut: boolean, work: Work, stored?: boolean, durable?: boolean,
  *   version?: number|null, changed?: boolean|null, distance?: number|null}} Verdict
@@ -28,9 +28,9 @@
  *   edits: Edit[], covered_a: number, covered_b: number,
  *   passages: {a: Span, b: Span, equal: number, text: string}[]}} Comparison
  * @typedef {{documents: (StoredDocument & {is_due: boolean, why: string})[], time: string}} CrawlList
- * @typedef {{you: {labels: string[], administrator: boolean},
+ * @typedef {{you: {security: string[], administrator: boolean},
  *   visible: {documents: number, versions: number, contents: number, text_bytes: number,
- *     label_sets: number, due: number},
+ *     security_sets: number, due: number},
  *   recipe: {fingerprint: string, text: string}, store?: Record<string, unknown>|null}} Stats
  */
 
@@ -137,8 +137,8 @@ function query(values) {
 const at = (id) => `v1/documents/${encodeURIComponent(id)}`;
 
 /**
- * A document, by id and labels; labels null: whichever has this id.
- * @typedef {{id: string, labels: string[]|null}} Which
+ * A document, by id and security labels; security null: whichever has this id.
+ * @typedef {{id: string, security: string[]|null}} Which
  */
 
 /** @param {AbortSignal} [signal] @returns {Promise<Stats>} */
@@ -152,21 +152,21 @@ export const storeDocument = (document, dry, signal) =>
   request(`v1/documents${dry ? '?dry=1' : ''}`, {body: document, signal});
 
 /** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<StoredDocument & {text: string}>} */
-export const getDocument = ({id, labels}, signal) => request(at(id) + query({labels}), {signal});
+export const getDocument = ({id, security}, signal) => request(at(id) + query({security}), {signal});
 
 /** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Versions>} */
-export const getVersions = ({id, labels}, signal) =>
-  request(`${at(id)}/versions${query({labels, limit: 10000})}`, {signal});
+export const getVersions = ({id, security}, signal) =>
+  request(`${at(id)}/versions${query({security, limit: 10000})}`, {signal});
 
 /** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Neighbours>} */
-export const getNear = ({id, labels}, signal) => request(`${at(id)}/near${query({labels})}`, {signal});
+export const getNear = ({id, security}, signal) => request(`${at(id)}/near${query({security})}`, {signal});
 
 /** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Neighbours>} */
-export const getCluster = ({id, labels}, signal) => request(`${at(id)}/cluster${query({labels})}`, {signal});
+export const getCluster = ({id, security}, signal) => request(`${at(id)}/cluster${query({security})}`, {signal});
 
 /** @param {Which} a @param {Which} b @param {AbortSignal} [signal] @returns {Promise<Comparison>} */
 export const getComparison = (a, b, signal) =>
-  request(`v1/compare${query({a: a.id, b: b.id, a_labels: a.labels, b_labels: b.labels})}`, {signal});
+  request(`v1/compare${query({a: a.id, b: b.id, a_security: a.security, b_security: b.security})}`, {signal});
 
 /** @param {number} limit @param {AbortSignal} [signal] @returns {Promise<CrawlList>} */
 export const getCrawl = (limit, signal) => request(`v1/crawl${query({limit})}`, {signal});

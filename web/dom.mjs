@@ -130,10 +130,10 @@ export function visible(n, one, more) {
   return el('span', {class: 'counted'}, el('span', null, count(n, one, more)), ' ', el('span', {class: 'visible'}, 'visible to you'));
 }
 
-/** Labels, each in a frame; a word where there is none. @param {string[]} labels */
-export function labelList(labels) {
-  if (!labels.length) return el('span', {class: 'soft'}, 'no labels');
-  return el('ul', {class: 'labels', 'aria-label': 'Labels'}, labels.map((label) => el('li', null, label)));
+/** Security labels, each in a frame; a word where there is none. @param {string[]} security */
+export function labelList(security) {
+  if (!security.length) return el('span', {class: 'soft'}, 'no security labels');
+  return el('ul', {class: 'labels', 'aria-label': 'Security labels'}, security.map((label) => el('li', null, label)));
 }
 
 /** Labels as a person writes them, with commas. @param {string} text */

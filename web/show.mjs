@@ -14,7 +14,7 @@ function advice({status, retryAfter}) {
     case 401: return 'Enter a key with the button at the top.';
     case 403: return 'Your key does not allow this.';
     case 404: return 'It may not exist, or it may not be visible to you.';
-    case 409: return 'Name the labels of the one that you mean.';
+    case 409: return 'Name the security labels of the one that you mean.';
     case 413: return 'The text is larger than this service takes.';
     case 429: return retryAfter ? `Too many writes are waiting. Try again in ${count(retryAfter, 'second')}.` : 'Too many writes are waiting.';
     case 503: return 'The service is busy, or about to end. Try again soon.';
@@ -115,17 +115,17 @@ export class Place {
 }
 
 /** The address of a document's view. @param {Key} key */
-export const documentAddress = ({id, labels}) => `#/document?${new URLSearchParams({id, labels: labels.join(',')})}`;
+export const documentAddress = ({id, security}) => `#/document?${new URLSearchParams({id, security: security.join(',')})}`;
 
 /** @param {Key} a @param {Key} b */
 export const compareAddress = (a, b) =>
-  `#/compare?${new URLSearchParams({a: a.id, b: b.id, a_labels: a.labels.join(','), b_labels: b.labels.join(',')})}`;
+  `#/compare?${new URLSearchParams({a: a.id, b: b.id, a_security: a.security.join(','), b_security: b.security.join(',')})}`;
 
 /** @param {Key} key */
 export function documentLink(key) {
   return el('span', {class: 'which'},
     el('a', {href: documentAddress(key), class: 'id'}, key.id),
-    key.labels.length > 0 && ' ', key.labels.length > 0 && el('span', {class: 'soft'}, `[${key.labels.join(', ')}]`));
+    key.security.length > 0 && ' ', key.security.length > 0 && el('span', {class: 'soft'}, `[${key.security.join(', ')}]`));
 }
 
 /** How alike two texts are, in a few words. @param {Evidence} e */
@@ -152,5 +152,5 @@ export function bar(value, name) {
 
 /** @param {Work} work */
 export function workWords(work) {
-  return `${count(work.label_sets, 'label set')} searched, ${count(work.candidates, 'candidate')}, ${count(work.comparisons, 'comparison')}`;
+  return `${count(work.security_sets, 'set of security labels', 'sets of security labels')} searched, ${count(work.candidates, 'candidate')}, ${count(work.comparisons, 'comparison')}`;
 }

@@ -73,8 +73,8 @@ async function readFile(file) {
 function documentOf() {
   const text = long || field.value;
   const id = byId('check-id', HTMLInputElement).value.trim();
-  const labels = readLabels(byId('check-labels', HTMLInputElement).value);
-  return {...(id && {id}), ...(labels.length && {labels}), ...(kind.value === 'html' ? {html: text} : {text})};
+  const security = readLabels(byId('check-security', HTMLInputElement).value);
+  return {...(id && {id}), ...(security.length && {security}), ...(kind.value === 'html' ? {html: text} : {text})};
 }
 
 /** @param {boolean} isStored */
@@ -91,7 +91,7 @@ async function run(isStored) {
   note(isStored ? 'It is stored if it can be.' : 'Checking stores nothing.');
   /** @type {Verdict|undefined} */
   let verdict;
-  const ask = isStored || document.id || document.labels ? (/** @type {AbortSignal} */ signal) => storeDocument(document, !isStored, signal)
+  const ask = isStored || document.id || document.security ? (/** @type {AbortSignal} */ signal) => storeDocument(document, !isStored, signal)
     : (/** @type {AbortSignal} */ signal) => checkText(document, signal);
   const done = await answer.fill('Looking among the documents visible to you…', ask, (given) => {
     verdict = given;
@@ -113,7 +113,7 @@ function headline(v) {
 /** @param {Verdict} v */
 function storedLine(v) {
   if (!v.stored || !v.id) return null;
-  const key = {id: v.id, labels: v.labels ?? []};
+  const key = {id: v.id, security: v.security ?? []};
   const what = v.changed === false ? 'The same text was there: version' : 'Stored as version';
   return el('p', {class: 'stored'}, `${what} ${v.version ?? 1} of `, documentLink(key),
     v.durable ? '. It is on the disk.' : '. It will be on the disk soon.');
@@ -143,7 +143,7 @@ function verdictFacts(v) {
   }
   rows.push(['Length', `${count(v.tokens, 'token')}, ${count(v.shingles, 'shingle')}`]);
   if (v.simhash) rows.push(['Simhash', el('code', null, v.simhash)]);
-  if (v.labels) rows.push(['Labels', labelList(v.labels)]);
+  if (v.security) rows.push(['Security labels', labelList(v.security)]);
   rows.push(['Work for it', [workWords(v.work), ' ', el('span', {class: 'visible'}, 'visible to you')]]);
   return facts(rows);
 }
@@ -157,7 +157,7 @@ async function showTexts(v, text) {
   const other = v.of;
   if (!other) return;
   if (v.stored && v.id) {
-    const mine = {id: v.id, labels: v.labels ?? []};
+    const mine = {id: v.id, security: v.security ?? []};
     await texts.fill('Comparing the two texts…', async (signal) => {
       const [comparison, a, b] = await Promise.all([getComparison(other, mine, signal), getDocument(other, signal), getDocument(mine, signal)]);
       return compareTexts(a.text, b.text, comparison.edit_distance === null ? null : comparison.edits, signal);

@@ -11,17 +11,17 @@ const texts = new Place(byId('compare-texts'));
 
 const NAMES = /** @type {const} */ (['a', 'b']);
 
-/** @param {'a'|'b'|'a-labels'|'b-labels'} name */
+/** @param {'a'|'b'|'a-security'|'b-security'} name */
 const input = (name) => byId(`compare-${name}`, HTMLInputElement);
 
 /** @param {URLSearchParams} search */
 export function showCompare(search) {
   const which = NAMES.map((name) => {
-    const labels = search.get(`${name}_labels`);
+    const security = search.get(`${name}_security`);
     input(name).value = search.get(name) ?? '';
-    input(`${name}-labels`).value = labels ?? '';
-    if (labels) byId('compare-more', HTMLDetailsElement).open = true;
-    return {id: search.get(name) ?? '', labels: labels === null ? null : labels.split(',').filter(Boolean)};
+    input(`${name}-security`).value = security ?? '';
+    if (security) byId('compare-more', HTMLDetailsElement).open = true;
+    return {id: search.get(name) ?? '', security: security === null ? null : security.split(',').filter(Boolean)};
   });
   const [a, b] = which;
   texts.clear();
@@ -77,8 +77,8 @@ export function startCompare(go) {
     const search = new URLSearchParams();
     for (const name of NAMES) {
       search.set(name, input(name).value);
-      const labels = readLabels(input(`${name}-labels`).value);
-      if (labels.length) search.set(`${name}_labels`, labels.join(','));
+      const security = readLabels(input(`${name}-security`).value);
+      if (security.length) search.set(`${name}_security`, security.join(','));
     }
     go(`#/compare?${search}`);
   });

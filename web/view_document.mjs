@@ -16,21 +16,21 @@ const ROWS = 50;
 /** @param {URLSearchParams} search */
 export function showDocument(search) {
   const id = search.get('id') ?? '';
-  const labels = search.get('labels');
+  const security = search.get('security');
   byId('document-id', HTMLInputElement).value = id;
-  byId('document-labels', HTMLInputElement).value = labels ?? '';
+  byId('document-security', HTMLInputElement).value = security ?? '';
   byId('h-document').textContent = id ? 'A document' : 'Look up a document';
   if (!id) {
     answer.element.replaceChildren(emptyBox('No document yet', 'Give the id of a document that is stored: its versions, its near duplicates and its cluster are shown here.'));
     return;
   }
-  void open({id, labels: labels === null ? null : labels.split(',').filter(Boolean)});
+  void open({id, security: security === null ? null : security.split(',').filter(Boolean)});
 }
 
 /** @param {Which} which */
 async function open(which) {
   const done = await answer.fill('Opening the document…', (signal) => getDocument(which, signal), (document) => {
-    const key = {id: document.id, labels: document.labels};
+    const key = {id: document.id, security: document.security};
     return [summary(document), ...part('Versions', (place) => void versions(place, key)),
       ...part('Near it', (place) => void near(place, key)), ...part('Its cluster', (place) => void cluster(place, key)),
       textPart(document.text)];
@@ -54,7 +54,7 @@ function part(title, fill) {
 /** @param {StoredDocument} d */
 function summary(d) {
   return el('section', {class: 'panel', 'aria-label': 'The document'},
-    el('h2', {class: 'id-title'}, d.id), labelList(d.labels),
+    el('h2', {class: 'id-title'}, d.id), labelList(d.security),
     facts([
       ['Version', number(d.version)], ['First seen', time(d.created)], ['Changed', time(d.updated)], ['Visited', [time(d.visited), `, ${count(d.visits, 'visit')}`]],
       ['Due', [time(d.due), `, ${every(d.interval)}`]], ['Length', `${bytes(d.bytes)}, ${count(d.tokens, 'token')}, ${count(d.shingles, 'shingle')}`],
@@ -121,8 +121,8 @@ const totalLine = (n, what) => el('p', null, visible(n.total, what), n.total > n
  */
 function neighbourList(n, origin) {
   return el('ul', {class: 'cards'}, n.documents.map((d) => {
-    const isOrigin = d.id === origin.id && d.labels.join() === origin.labels.join();
-    const isThis = d.id === n.id && d.labels.join() === n.labels.join();
+    const isOrigin = d.id === origin.id && d.security.join() === origin.security.join();
+    const isThis = d.id === n.id && d.security.join() === n.security.join();
     return el('li', null,
       el('p', {class: 'card-title'}, documentLink(d), d.leads && el('span', {class: 'badge lead-badge'}, 'leader'), isThis && el('span', {class: 'badge'}, 'this one')),
       d.evidence && el('p', {class: 'soft'}, evidenceWords(d.evidence)), d.evidence && evidenceBar(d.evidence),
@@ -156,7 +156,7 @@ export function startDocument(go) {
   byId('document-form').addEventListener('submit', (event) => {
     event.preventDefault();
     const id = byId('document-id', HTMLInputElement).value;
-    const labels = byId('document-labels', HTMLInputElement).value;
-    go(`#/document?${new URLSearchParams(labels.trim() ? {id, labels: labels.split(',').map((l) => l.trim()).join(',')} : {id})}`);
+    const security = byId('document-security', HTMLInputElement).value;
+    go(`#/document?${new URLSearchParams(security.trim() ? {id, security: security.split(',').map((l) => l.trim()).join(',')} : {id})}`);
   });
 }

@@ -12,8 +12,8 @@ const OPEN = 2000, ELSEWHERE = 10_000;
 const REMEMBERED = 60;
 
 /** @type {[keyof Stats['visible'], string, string][]} */
-const TILES = [['documents', 'Documents', 'ids with their labels'], ['contents', 'Contents', 'different texts'], ['versions', 'Versions', 'of all documents'],
-  ['due', 'Due', 'to be visited now'], ['text_bytes', 'Text', 'before compression'], ['label_sets', 'Label sets', 'that documents have']];
+const TILES = [['documents', 'Documents', 'ids with their security labels'], ['contents', 'Contents', 'different texts'], ['versions', 'Versions', 'of all documents'],
+  ['due', 'Due', 'to be visited now'], ['text_bytes', 'Text', 'before compression'], ['security_sets', 'Security', 'sets of security labels']];
 
 /** @type {Map<string, number[]>} */
 const history = new Map();
@@ -52,8 +52,8 @@ function noPulse(error) {
 /** @param {Stats['you']} you */
 function youWords(you) {
   if (you.administrator) return 'You see all documents: you are the administrator.';
-  if (!you.labels.length) return 'You see documents without labels.';
-  return 'You see documents that have none but these labels:';
+  if (!you.security.length) return 'You see documents without security labels.';
+  return 'You see documents that have no security labels but these:';
 }
 
 /** The frame, which stays while figures change. @param {Stats} stats */
@@ -66,7 +66,7 @@ function frame(stats) {
       el('p', {class: 'soft'}, help), line);
   }));
   byId('figures-answer').replaceChildren(
-    el('p', {class: 'lead'}, youWords(stats.you)), ...(stats.you.labels.length ? [labelList(stats.you.labels)] : []), list,
+    el('p', {class: 'lead'}, youWords(stats.you)), ...(stats.you.security.length ? [labelList(stats.you.security)] : []), list,
     el('div', {id: 'figures-store'}),
     el('section', {class: 'part', 'aria-label': 'Recipe'}, el('h2', null, 'Recipe'), el('p', null, 'What counts as near is decided by the recipe ', el('code', null, stats.recipe.fingerprint), '.'),
       el('details', {class: 'panel'}, el('summary', null, 'Its text'), el('pre', {class: 'code', tabindex: '0'}, stats.recipe.text))));
@@ -87,7 +87,7 @@ function draw(stats) {
   const place = document.getElementById('figures-store');
   if (store && place) {
     place.replaceChildren(el('section', {class: 'panel part', 'aria-label': 'The whole store'}, el('h2', null, 'The whole store'),
-      el('p', {class: 'soft'}, 'For the administrator: documents of all labels, all of which are visible to you.'),
+      el('p', {class: 'soft'}, 'For the administrator: documents of all security labels, all of which are visible to you.'),
       facts(Object.entries(store).filter(([, v]) => typeof v !== 'object').map(([name, v]) => [inWords(name), storeValue(name, v)]), 'facts wide')));
   }
 }

@@ -7,11 +7,11 @@
 
 static const char *const names[] = {"verdict", "stored", "error.status", "error.detail", "status",
                                     "detail",  "title",  "documents",    "is_due",       "id"};
-static const char *const labels[] = {"labels.*"};
+static const char *const security[] = {"security.*"};
 
 struct object_reader *answer_reader_new(struct nd_error *err)
 {
-    return object_reader_new(names, sizeof names / sizeof *names, labels, err);
+    return object_reader_new(names, sizeof names / sizeof *names, security, err);
 }
 
 enum nd_status answer_read(struct object_reader *reader, struct nd_view json, struct answer *out,
@@ -35,7 +35,7 @@ enum nd_status answer_read(struct object_reader *reader, struct nd_view json, st
                            .documents = value[7],
                            .is_due = value[8],
                            .id = value[9],
-                           .labels = text};
+                           .security = text};
     return ND_OK;
 }
 

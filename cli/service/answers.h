@@ -16,7 +16,7 @@ struct answer {
     struct nd_view error_status, error_detail; /* of a line of NDJSON that was refused */
     struct nd_view status, detail, title;      /* of a problem document */
     struct nd_view id, documents, is_due;      /* `documents` is JSON */
-    struct nd_view labels;                     /* one a line */
+    struct nd_view security;                   /* one label a line */
 };
 
 /* A reader of answers: object_reader_free. */

@@ -28,7 +28,7 @@ bool client_document(struct client *c, struct http_request *r, const char *id, c
     r->method = "GET";
     return http_target(r, "/v1/documents/") &&
            http_target_id(r, (struct nd_view){id, strlen(id)}) && http_target(r, below) &&
-           http_target_parameter(r, "labels", c->options->labels);
+           http_target_parameter(r, "security", c->options->security);
 }
 
 /* Send a request and write its answer.  404 is 1: nothing was found. */

@@ -96,24 +96,24 @@ static const char *type_of(const struct nd_buffer *page)
     return at < page->len && page->data[at] == '<' ? "text/html" : "text/plain";
 }
 
-/* A document of the list: its id and its labels, as they stand in an address. */
+/* A document of the list: its id and its security labels, as they stand in an address. */
 struct visit {
-    char *id, *labels;
+    char *id, *security;
 };
 
 static bool visit_of(struct visit *v, const struct answer *row)
 {
     v->id = strndup(row->id.len ? row->id.data : "", row->id.len);
-    v->labels = strndup(row->labels.len ? row->labels.data : "", row->labels.len);
-    for (char *c = v->labels; c && *c; c++)
+    v->security = strndup(row->security.len ? row->security.data : "", row->security.len);
+    for (char *c = v->security; c && *c; c++)
         *c = *c == '\n' ? ',' : *c;
-    return v->id && v->labels;
+    return v->id && v->security;
 }
 
 static void visit_release(struct visit *v)
 {
     free(v->id);
-    free(v->labels);
+    free(v->security);
 }
 
 /* Post what was fetched, and write the answer.  0; 3: it was left out; 2: nothing can be posted. */
@@ -124,7 +124,7 @@ static int post_page(struct client *c, const struct visit *v, const struct nd_bu
     int status = 2;
 
     if (!http_target(&r, "/v1/documents") || !http_target_parameter(&r, "id", v->id) ||
-        !http_target_parameter(&r, "labels", v->labels) ||
+        !http_target_parameter(&r, "security", v->security) ||
         !nd_buffer_append(&r.body, page->data, page->len))
         nd_fail(&err, ND_ENOMEM, "out of memory");
     else if (http_do(c->http, &r, &err) == ND_OK && (r.status == 200 || r.status == 201))

@@ -49,7 +49,7 @@ static void put_document(struct nd_json *j, uint64_t recipe, const struct nd_sto
 {
     nd_json_open(j, '{');
     nd_json_put_string(j, "id", d->key.id);
-    nd_json_key(j, "labels");
+    nd_json_key(j, "security");
     nd_json_open(j, '[');
     for (size_t i = 0; i < d->key.n_labels; i++)
         nd_json_string(j, d->key.labels[i]);

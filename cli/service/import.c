@@ -20,7 +20,7 @@
 enum { BATCH = 1000, BATCH_BYTES = 8 << 20 };
 
 static const char *const names[] = {"id",
-                                    "labels",
+                                    "security",
                                     "recipe",
                                     "created",
                                     "updated",
@@ -35,10 +35,11 @@ static const char *const names[] = {"id",
                                     "visits.changed",
                                     "visits.priority",
                                     "visits.changed_by",
-                                    "visits.in_time"};
+                                    "visits.in_time",
+                                    "labels"};
 static const char *const version_names[] = {"version",  "time",   "visited",  "distance", "simhash",
                                             "identity", "tokens", "shingles", "bytes"};
-static const char *const text[] = {"text"}, *const labels_text[] = {"labels.*"},
+static const char *const text[] = {"text"}, *const security_text[] = {"security.*"},
                          *const no_text[] = {"none"};
 
 enum {
@@ -48,7 +49,7 @@ enum {
 
 struct import {
     struct opened o;
-    struct object_reader *rows, *labels, *versions;
+    struct object_reader *rows, *security, *versions;
     struct nd_arena arena;
     struct nd_import at[BATCH];
     size_t n;
@@ -116,13 +117,13 @@ static enum nd_status read_versions(struct import *m, struct nd_view list, struc
     return status == ND_OK && n == 0 ? bad(err, "versions") : status;
 }
 
-/* The labels of a row, which are read one a line. */
-static enum nd_status read_labels(struct import *m, struct nd_view json, struct nd_import *out,
-                                  struct nd_error *err)
+/* The security labels of a row, which are read one a line. */
+static enum nd_status read_security(struct import *m, struct nd_view json, struct nd_import *out,
+                                    struct nd_error *err)
 {
     struct nd_view none[1], lines, *label;
     size_t n = 0;
-    enum nd_status status = object_read(m->labels, json, none, &lines, err);
+    enum nd_status status = object_read(m->security, json, none, &lines, err);
 
     if (status != ND_OK)
         return status;
@@ -133,13 +134,26 @@ static enum nd_status read_labels(struct import *m, struct nd_view json, struct 
         const char *stop = memchr(at, '\n', (size_t)(end - at));
 
         if (n == ND_STORE_LABELS_MAX)
-            return bad(err, "labels");
+            return bad(err, "security");
         label[n] = (struct nd_view){at, (size_t)((stop ? stop : end) - at)};
         at = stop ? stop + 1 : end + 1;
     }
     out->key.labels = label;
     out->key.n_labels = n;
     return ND_OK;
+}
+
+/* A row without an array would be a document that everybody may see. */
+static enum nd_status check_security(struct nd_view security, struct nd_view labels,
+                                     struct nd_error *err)
+{
+    if (security.len && security.data[0] == '[')
+        return ND_OK;
+    if (!security.len && labels.len)
+        return nd_fail(err, ND_EINPUT,
+                       "has \"labels\" and no \"security\": who may see a document is said by "
+                       "\"security\": [\"a\", \"b\"]");
+    return bad(err, "security");
 }
 
 static enum nd_status read_row(struct import *m, struct nd_view json, struct nd_import *out,
@@ -156,6 +170,8 @@ static enum nd_status read_row(struct import *m, struct nd_view json, struct nd_
                          "was exported from a store with another recipe (%016" PRIx64
                          ", not %016" PRIx64 "); post it with neardup client",
                          recipe, m->o.recipe);
+    if (status == ND_OK)
+        status = check_security(value[1], value[17], err);
     if (status == ND_OK)
         status = read_numbers(value + 3, names + 3, 4, 0, time, err);
     if (status == ND_OK)
@@ -177,7 +193,7 @@ static enum nd_status read_row(struct import *m, struct nd_view json, struct nd_
                                          .priority = (uint32_t)visit[6],
                                          .changed_by = visit[7],
                                          .in_time = visit[8]}};
-    status = read_labels(m, json, out, err);
+    status = read_security(m, json, out, err);
     return status == ND_OK ? read_versions(m, value[7], out, err) : status;
 }
 
@@ -188,7 +204,7 @@ static enum nd_status flush_batch(struct import *m, struct nd_error *err)
     m->documents += m->n;
     m->n = 0;
     object_reader_reset(m->rows);
-    object_reader_reset(m->labels);
+    object_reader_reset(m->security);
     object_reader_reset(m->versions);
     nd_arena_reset(&m->arena);
     return ND_OK;
@@ -240,8 +256,9 @@ static enum nd_status import_files(struct import *m, const struct settings *s,
 
     options.format = ND_FORMAT_JSONL;
     m->rows = object_reader_new(names, NAMES, text, err);
-    m->labels = m->rows ? object_reader_new(names, 1, labels_text, err) : NULL;
-    m->versions = m->labels ? object_reader_new(version_names, VERSION_NAMES, no_text, err) : NULL;
+    m->security = m->rows ? object_reader_new(names, 1, security_text, err) : NULL;
+    m->versions =
+        m->security ? object_reader_new(version_names, VERSION_NAMES, no_text, err) : NULL;
     if (!m->versions)
         return err->status;
     input = nd_input_open(n ? s->paths.at + 2 : standard_input, n ? n : 1, &options, events.problem,
@@ -279,7 +296,7 @@ int store_import(struct settings *s)
             result == 2 ? " before that" : "");
     if (m) {
         object_reader_free(m->rows);
-        object_reader_free(m->labels);
+        object_reader_free(m->security);
         object_reader_free(m->versions);
         nd_arena_release(&m->arena);
     }

@@ -11,7 +11,7 @@
 
 /*
  * Reads the members of objects that are named, by the parser of JSON Lines.  "a.b" reaches into an
- * object.  The text is a member, or, as "labels.*", the elements of an array, one a line.
+ * object.  The text is a member, or, as "security.*", the elements of an array, one a line.
  */
 struct object_reader;
 struct object_reader *object_reader_new(const char *const *names, size_t n, const char *const *text,

@@ -95,10 +95,26 @@ static char *place_of(const struct nd_source *source, const struct nd_record *re
     return n < 0 ? NULL : at;
 }
 
+/* The fields of a record that are asked for. */
+enum { SECURITY, LABELS, FIELDS };
+static const char *const field_names[FIELDS] = {[SECURITY] = "security", [LABELS] = "labels"};
+
+static struct nd_view field(const struct nd_document *document, size_t i)
+{
+    return i < document->n_fields ? document->fields[i].value : (struct nd_view){NULL, 0};
+}
+
+/* Records whose fields have names that somebody chose for them: not the head of a message. */
+static bool has_fields(const struct nd_source *source)
+{
+    return source->format == ND_FORMAT_JSONL || source->format == ND_FORMAT_CSV ||
+           source->format == ND_FORMAT_TSV;
+}
+
 /* Labels "a,b" as an array; none are an empty one. */
 static void put_labels(struct nd_json *j, const char *labels)
 {
-    nd_json_key(j, "labels");
+    nd_json_key(j, "security");
     nd_json_open(j, '[');
     while (*labels) {
         size_t len = strcspn(labels, ",");
@@ -109,18 +125,32 @@ static void put_labels(struct nd_json *j, const char *labels)
     nd_json_close(j, ']');
 }
 
-/* The labels of --labels, or else those of a record of JSON Lines, which are an array there. */
-static void choose_labels(struct post *p, const struct nd_document *document, bool is_json)
+/* Put the security labels of --security, or else those of the record: an array, or one label. */
+static void put_security(struct post *p, const struct nd_document *document,
+                         const struct nd_source *source)
 {
-    const struct nd_view own =
-        document->n_fields ? document->fields[0].value : (struct nd_view){NULL, 0};
+    const struct nd_view own = field(document, SECURITY);
+    struct nd_json *j = &p->line;
 
-    if (p->client->options->labels) {
-        put_labels(&p->line, p->client->options->labels);
-    } else if (is_json && own.len && own.data[0] == '[') {
-        nd_json_key(&p->line, "labels");
-        nd_json_raw(&p->line, own);
+    if (p->client->options->security) {
+        put_labels(j, p->client->options->security);
+    } else if (own.len && source->format == ND_FORMAT_JSONL && own.data[0] == '[') {
+        nd_json_key(j, "security");
+        nd_json_raw(j, own);
+    } else if (own.len && has_fields(source)) {
+        nd_json_key(j, "security");
+        nd_json_open(j, '[');
+        nd_json_string(j, own);
+        nd_json_close(j, ']');
     }
+}
+
+/* Check that a record with labels does not mean by them who may see it. */
+static bool is_unclear(const struct post *p, const struct nd_document *document,
+                       const struct nd_source *source)
+{
+    return p->stores && !p->client->options->security && has_fields(source) &&
+           field(document, LABELS).len && !field(document, SECURITY).len;
 }
 
 /* A file has its name as its id; a record without an id gets the hash of its text. */
@@ -138,7 +168,7 @@ static bool make_line(struct post *p, const struct nd_document *document,
     else if (p->stores && is_file)
         nd_json_put_text(j, "id", p->at);
     if (p->stores)
-        choose_labels(p, document, source->format == ND_FORMAT_JSONL);
+        put_security(p, document, source);
     nd_json_put_string(j, "text", document->text);
     nd_json_close(j, '}');
     nd_json_line(j);
@@ -178,6 +208,12 @@ static enum nd_status take_record(struct post *p, const struct nd_record *record
     result = nd_parser_parse(p->parser, source, record->bytes, &document, NULL, &bad);
     if (result == 0)
         return leave_out(p, p->at, bad.reason, err);
+    if (result > 0 && is_unclear(p, &document, source))
+        return leave_out(p, p->at,
+                         "the record has labels and no security: who may see a document is said "
+                         "by the field security; if labels are something else, --security '' says "
+                         "that everybody may see it",
+                         err);
     if (result < 0 || !make_line(p, &document, source))
         return out_of_memory(err);
     p->has_line = true;
@@ -482,7 +518,6 @@ static enum nd_status post_all(struct post *p, struct nd_error *err)
 static enum nd_status open_post(struct post *p, struct nd_error *err)
 {
     const struct settings *s = p->client->settings;
-    static const char *const fields[] = {"labels"};
     struct nd_input_options *options = &p->options;
     const char *const standard_input[] = {"-"};
     size_t n = s->paths.count - 1; /* the first is the part of the command */
@@ -491,8 +526,8 @@ static enum nd_status open_post(struct post *p, struct nd_error *err)
     if (status != ND_OK)
         return status;
     *options = *nd_run_options_input(s->run);
-    options->fields = fields;
-    options->n_fields = 1;
+    options->fields = field_names;
+    options->n_fields = FIELDS;
     p->ring_size = p->client->options->connections;
     p->ring = calloc(p->ring_size, sizeof *p->ring);
     if (!p->ring)

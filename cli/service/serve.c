@@ -1,7 +1,7 @@
 /* serve.c - neardup serve: a store, and HTTP in front of it, until a signal ends it */
 #define _GNU_SOURCE
-#include "service/labels.h"
 #include "service/notify.h"
+#include "service/security.h"
 #include "settings.h"
 
 #include "server/server.h"
@@ -41,16 +41,16 @@ static bool add_key(const char *name, const char *line)
 
 static int make_key(const struct settings *s)
 {
-    struct labels labels;
+    struct security security;
     struct nd_error err;
     char *key = NULL, *line = NULL;
     bool fine;
 
-    if (!labels_split(&labels, s->service.labels)) {
-        say("--labels has more than %d labels", ND_STORE_LABELS_MAX);
+    if (!security_split(&security, s->service.security)) {
+        say("--security has more than %d security labels", ND_STORE_LABELS_MAX);
         return 2;
     }
-    if (nd_server_key_new(s->serve.new_key, labels.at, labels.n, s->serve.administrator, &key,
+    if (nd_server_key_new(s->serve.new_key, security.at, security.n, s->serve.administrator, &key,
                           &line, &err) != ND_OK)
         return failed(&err);
     fine = !s->serve.keys || add_key(s->serve.keys, line);
@@ -199,8 +199,8 @@ static bool fits(const struct settings *s)
 {
     if (s->serve.new_key && s->paths.count)
         say("--new-key only makes a key: there is no store to name");
-    else if (!s->serve.new_key && (is_given(s, "labels") || is_given(s, "administrator")))
-        say("--labels and --administrator require --new-key; see neardup help serve");
+    else if (!s->serve.new_key && (is_given(s, "security") || is_given(s, "administrator")))
+        say("--security and --administrator require --new-key; see neardup help serve");
     else if (!s->serve.certificate != !s->serve.certificate_key)
         say("--tls-cert and --tls-key must be given together; see neardup help serve");
     else if (!s->serve.new_key && s->paths.count != 1)

@@ -198,7 +198,7 @@ static void print_stats(const struct nd_store_stats *f, bool json)
     } row[] = {
         {"documents", f->documents},         {"versions", f->versions},
         {"contents", f->contents},           {"pairs", f->pairs},
-        {"label_sets", f->label_sets},       {"text_bytes", f->text_bytes},
+        {"security_sets", f->label_sets},    {"text_bytes", f->text_bytes},
         {"segment_bytes", f->segment_bytes}, {"garbage_bytes", f->garbage_bytes},
         {"segments", f->segments},           {"database_bytes", f->database_bytes},
         {"last_snapshot", f->last_snapshot}, {"oldest_garbage", f->oldest_garbage},

@@ -74,12 +74,12 @@ def fake(tmp_path):
 def test_a_text_is_new_then_a_duplicate_then_near(client):
     first = client.post(TEXT, id="a")
     assert first.is_new and first.of is None and first.evidence is None
-    assert (first.id, first.labels, first.stored, first.durable, first.version) == ("a", (), True, True, 1)
+    assert (first.id, first.security, first.stored, first.durable, first.version) == ("a", (), True, True, 1)
     same = client.query(TEXT.upper())
     assert (same.verdict, same.of, same.evidence.identical) == ("duplicate", "a", "tokens")
     assert same.id is None and not same.stored
     near = client.post(NEAR, id="b")
-    assert (near.verdict, near.of, near.of_labels) == ("near-duplicate", "a", ())
+    assert (near.verdict, near.of, near.of_security) == ("near-duplicate", "a", ())
     assert near.evidence.identical == "no" and near.evidence.shingles == (59, 58)
     assert near.evidence.resemblance == pytest.approx(58 / 59) and near.evidence.shared == 58
     assert client.query(OTHER).is_new
@@ -87,21 +87,21 @@ def test_a_text_is_new_then_a_duplicate_then_near(client):
 
 
 def test_documents_come_back_and_go(client):
-    client.post(TEXT, id="http://a.org/x?y=1&z=ä b", labels=["p", "q"])
+    client.post(TEXT, id="http://a.org/x?y=1&z=ä b", security=["p", "q"])
     client.post(TEXT, id="other")
     stored = client.get("http://a.org/x?y=1&z=ä b")
-    assert stored.text == TEXT and stored.labels == ("p", "q") and stored.version == 1
+    assert stored.text == TEXT and stored.security == ("p", "q") and stored.version == 1
     assert abs(stored.created - datetime.now(UTC)) < timedelta(minutes=5)
     assert client.get("http://a.org/x?y=1&z=ä b", ["q", "p"]).id == stored.id
     with pytest.raises(neardup.ServiceError) as caught:
         client.get("other", ["p"])
     assert caught.value.status == 404 and caught.value.detail
-    client.post(TEXT, id="other", labels=["p"])
+    client.post(TEXT, id="other", security=["p"])
     with pytest.raises(neardup.ServiceError) as caught:
         client.get("other")
     assert caught.value.status == 409
     client.delete("other", ["p"])
-    assert client.get("other").labels == ()
+    assert client.get("other").security == ()
     client.delete("other")
     with pytest.raises(neardup.ServiceError) as caught:
         client.delete("other")
@@ -143,7 +143,9 @@ def test_many_in_batches_decide_as_one_after_the_other(client, records):
 
 
 def test_a_document_that_cannot_be_stored_is_named(client):
-    rows = [{"text": "one two three"}, {"text": "four five six", "labels": ["a,b"]}, {"text": "seven eight nine"}]
+    with pytest.raises(neardup.ServiceError, match='"labels" and no "security"'):
+        list(client.post_many([{"text": "one", "labels": ["a topic"]}], dry=True))
+    rows = [{"text": "one two three"}, {"text": "four five six", "security": ["a,b"]}, {"text": "seven eight nine"}]
     answers = list(client.post_many(rows, errors="return"))
     assert answers[0].is_new and answers[2].is_new
     assert isinstance(answers[1], neardup.ServiceError) and answers[1].status == 422
@@ -153,7 +155,7 @@ def test_a_document_that_cannot_be_stored_is_named(client):
 
 def test_a_key_is_needed_where_there_are_keys(command, tmp_path):
     made = subprocess.run(
-        [command, "serve", "--new-key", "me", "--labels", "p", "--keys", "keys"],
+        [command, "serve", "--new-key", "me", "--security", "p", "--keys", "keys"],
         capture_output=True, text=True, cwd=tmp_path,
     )  # fmt: skip
     if made.returncode:
@@ -166,9 +168,9 @@ def test_a_key_is_needed_where_there_are_keys(command, tmp_path):
             neardup.Client(url).query(TEXT)
         assert caught.value.status == 401
         with neardup.Client(url, key=made.stdout.strip()) as client:
-            assert client.post(TEXT, id="a").labels == ("p",)
+            assert client.post(TEXT, id="a").security == ("p",)
             with pytest.raises(neardup.ServiceError) as caught:
-                client.post(TEXT, id="b", labels=["q"])
+                client.post(TEXT, id="b", security=["q"])
             assert caught.value.status == 403
     finally:
         stop(process)
@@ -215,12 +217,14 @@ def test_an_answer_that_is_none_is_an_error(fake, mishap):
 
 def test_requests_have_keys_labels_and_text_of_any_kind(fake):
     client, log = fake(key="secret")
-    list(client.post_many([{"text": "a \ud800 b", "id": "x", "labels": ("p",)}, "text"], dry=True))
+    list(client.post_many([{"text": "a \ud800 b", "id": "x", "security": ("p",)}, "text"], dry=True))
     row = log()[0]
     assert row["key"] == "Bearer secret" and row["target"] == "/v1/documents?dry=1"
-    assert row["documents"] == [{"text": "a ? b", "id": "x", "labels": ["p"]}, {"text": "text"}]
-    client.post("a", labels=[])
-    assert log()[1]["documents"] == [{"text": "a", "labels": []}]
+    assert row["documents"] == [{"text": "a ? b", "id": "x", "security": ["p"]}, {"text": "text"}]
+    client.post("a", security=[])
+    assert log()[1]["documents"] == [{"text": "a", "security": []}]
+    list(client.post_many([{"text": "a", "labels": ["x"], "security": []}, {"text": "b", "labels": None}]))
+    assert log()[2]["documents"] == [{"text": "a", "security": []}, {"text": "b"}]
 
 
 def test_large_documents_have_batches_of_their_own(fake):
@@ -236,7 +240,7 @@ def test_wrong_arguments_are_refused():
         lambda: neardup.Client("ftp://a.org"),
         lambda: client.post(),
         lambda: client.post("a", html="b"),
-        lambda: client.post("a", labels="p"),
+        lambda: client.post("a", security="p"),
         lambda: client.get("a", "p"),
         lambda: list(client.post_many(["a"], batch=0)),
         lambda: list(client.post_many(["a"], errors="none")),

@@ -319,9 +319,9 @@ def test_a_crawl_goes_on_without_its_service(tmp_path, base):
 def test_without_an_address_the_middleware_is_out():
     class Crawler:
         stats = None
-        settings = Settings({"NEARDUP_SERVICE_LABELS": "a,b"})
+        settings = Settings({"NEARDUP_SERVICE_SECURITY": "a,b"})
 
     with pytest.raises(NotConfigured):
         VisitsMiddleware.from_crawler(Crawler)
     Crawler.settings.set("NEARDUP_SERVICE_URL", "http://127.0.0.1:8080")
-    assert repr(VisitsMiddleware.from_crawler(Crawler)) == "VisitsMiddleware(labels=['a', 'b'], skip=True, drop=False)"
+    assert repr(VisitsMiddleware.from_crawler(Crawler)) == "VisitsMiddleware(security=['a', 'b'], skip=True, drop=False)"

@@ -21,7 +21,7 @@ void nd_put_labels(struct nd_json *out, const char *name, const struct nd_view *
 void nd_put_document_key(struct nd_json *out, const struct nd_document_key *key)
 {
     nd_json_put_string(out, "id", key->id);
-    nd_put_labels(out, "labels", key->labels, key->n_labels);
+    nd_put_labels(out, "security", key->labels, key->n_labels);
 }
 
 void nd_put_time(struct nd_json *out, const char *name, uint64_t seconds)
@@ -61,7 +61,7 @@ void nd_put_work(struct nd_json *out, const struct nd_work *work)
 {
     nd_json_key(out, "work");
     nd_json_open(out, '{');
-    nd_json_put_uint(out, "label_sets", work->label_sets);
+    nd_json_put_uint(out, "security_sets", work->label_sets);
     nd_json_put_uint(out, "candidates", work->candidates);
     nd_json_put_uint(out, "comparisons", work->comparisons);
     nd_json_put_uint(out, "pairs", work->pairs);
@@ -311,7 +311,7 @@ void nd_put_visible(struct nd_json *out, const struct nd_visible_stats *visible)
     nd_json_put_uint(out, "versions", visible->versions);
     nd_json_put_uint(out, "contents", visible->contents);
     nd_json_put_uint(out, "text_bytes", visible->text_bytes);
-    nd_json_put_uint(out, "label_sets", visible->label_sets);
+    nd_json_put_uint(out, "security_sets", visible->label_sets);
     nd_json_put_uint(out, "due", visible->due);
     nd_json_close(out, '}');
 }
@@ -326,7 +326,7 @@ void nd_put_store(struct nd_json *out, const struct nd_store_stats *s)
         {"versions", s->versions},
         {"contents", s->contents},
         {"pairs", s->pairs},
-        {"label_sets", s->label_sets},
+        {"security_sets", s->label_sets},
         {"text_bytes", s->text_bytes},
         {"segment_bytes", s->segment_bytes},
         {"garbage_bytes", s->garbage_bytes},

@@ -8,7 +8,7 @@
 #include "base/json_out.h"
 #include "store/store.h"
 
-/* "id" and "labels". */
+/* "id" and "security". */
 void nd_put_document_key(struct nd_json *out, const struct nd_document_key *key);
 void nd_put_labels(struct nd_json *out, const char *name, const struct nd_view *labels, size_t n);
 /* A time in RFC 3339; null for 0. */

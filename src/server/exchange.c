@@ -117,7 +117,7 @@ static enum nd_refusal check_body(struct nd_exchange *x)
 {
     const struct nd_server_options *options = &x->server->options;
     uint64_t most = options->body_bytes;
-    bool names_one = x->target.has[ND_PARAMETER_ID] || x->target.has[ND_PARAMETER_LABELS];
+    bool names_one = x->target.has[ND_PARAMETER_ID] || x->target.has[ND_PARAMETER_SECURITY];
 
     if (x->method != ND_VERB_POST)
         return x->head.length || x->head.is_chunked
@@ -139,7 +139,7 @@ static enum nd_refusal check_body(struct nd_exchange *x)
         return nd_refuse(&x->err, ND_REFUSAL_TOO_LARGE, "the body has more than %llu bytes",
                          (unsigned long long)most);
     if (names_one && (x->media == ND_MEDIA_JSON || x->media == ND_MEDIA_NDJSON))
-        return refuse(x, ND_REFUSAL_MALFORMED, "in JSON, id and labels stand in the body");
+        return refuse(x, ND_REFUSAL_MALFORMED, "in JSON, id and security stand in the body");
     return ND_REFUSAL_NONE;
 }
 

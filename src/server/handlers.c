@@ -70,9 +70,9 @@ static enum nd_refusal read_body(struct nd_exchange *x, struct nd_workspace *w,
     out->id = target->parameter[ND_PARAMETER_ID];
     if (target->has[ND_PARAMETER_ID] && out->id.len == 0)
         return nd_refuse(err, ND_REFUSAL_INVALID, "id= is empty");
-    if (!target->has[ND_PARAMETER_LABELS])
+    if (!target->has[ND_PARAMETER_SECURITY])
         return ND_REFUSAL_NONE;
-    refusal = nd_labels_split(target->parameter[ND_PARAMETER_LABELS], labels, err);
+    refusal = nd_labels_split(target->parameter[ND_PARAMETER_SECURITY], labels, err);
     out->labels = labels->label;
     out->n_labels = labels->n;
     out->has_labels = true;
@@ -315,7 +315,7 @@ static enum nd_refusal handle_stored(struct nd_exchange *x, struct nd_workspace 
     struct nd_label_list labels;
     size_t limit;
     enum nd_refusal refusal =
-        find_document(x, x->target.id, ND_PARAMETER_LABELS, &labels, &query, err);
+        find_document(x, x->target.id, ND_PARAMETER_SECURITY, &labels, &query, err);
 
     if (refusal == ND_REFUSAL_NONE)
         refusal = nd_target_limit(&x->target, LIMIT, &limit, err);
@@ -337,7 +337,7 @@ static enum nd_refusal get_copy(struct nd_exchange *x, struct nd_workspace *w, u
                                 struct nd_error *err)
 {
     static const enum nd_parameter id[2] = {ND_PARAMETER_A, ND_PARAMETER_B};
-    static const enum nd_parameter of[2] = {ND_PARAMETER_A_LABELS, ND_PARAMETER_B_LABELS};
+    static const enum nd_parameter of[2] = {ND_PARAMETER_A_SECURITY, ND_PARAMETER_B_SECURITY};
     struct nd_view text = x->target.parameter[id[which]];
     struct nd_document_query query;
     struct nd_label_list labels;
@@ -462,7 +462,7 @@ static enum nd_refusal handle_stats(struct nd_exchange *x, struct nd_workspace *
     nd_json_open(out, '{');
     nd_json_key(out, "you");
     nd_json_open(out, '{');
-    nd_put_labels(out, "labels", x->key->labels.label, x->key->labels.n);
+    nd_put_labels(out, "security", x->key->labels.label, x->key->labels.n);
     nd_json_put_bool(out, "administrator", x->key->is_administrator);
     nd_json_close(out, '}');
     nd_json_key(out, "visible");

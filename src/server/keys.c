@@ -68,7 +68,7 @@ static bool read_labels(struct nd_view text, struct nd_label_list *out, struct n
     if (nd_view_is(text, "-"))
         text.len = 0;
     else if (text.len == 0) {
-        nd_fail(err, ND_EINPUT, "the labels are missing: a,b or * or -");
+        nd_fail(err, ND_EINPUT, "the security labels are missing: a,b or * or -");
         return false;
     }
     if (nd_labels_split(text, out, err) != ND_REFUSAL_NONE)
@@ -106,7 +106,8 @@ static enum nd_status parse_rest(struct nd_view rest, struct nd_service_key *key
         return nd_fail(err, ND_EINPUT, "'%.*s' is not understood", nd_view_shown(more), more.data);
     for (size_t i = 0; i < key->given.n && !key->is_administrator; i++)
         if (!has_label(&key->labels, key->given.label[i]))
-            return nd_fail(err, ND_EINPUT, "default= has a label that the key does not have");
+            return nd_fail(err, ND_EINPUT,
+                           "default= has a security label that the key does not have");
     return ND_OK;
 }
 
@@ -313,7 +314,7 @@ static void append_hex(struct nd_buffer *out, bool *ok, const unsigned char *byt
     *ok = *ok && nd_buffer_append(out, digits, 2 * n);
 }
 
-/* HASH NAME LABELS */
+/* HASH NAME SECURITY */
 static bool write_line(struct nd_buffer *out, const unsigned char hash[ND_KEY_HASH_BYTES],
                        const char *name, const struct nd_view *labels, size_t n, bool all)
 {
@@ -361,6 +362,6 @@ enum nd_status nd_server_key_new(const char *name, const struct nd_view *labels,
     free(parsed.line);
     nd_buffer_release(&text);
     nd_buffer_release(&row);
-    return ok ? nd_fail(err, ND_EINVAL, "a label is empty, or has white space or a comma")
+    return ok ? nd_fail(err, ND_EINVAL, "a security label is empty, or has white space or a comma")
               : nd_fail(err, ND_ENOMEM, "out of memory");
 }

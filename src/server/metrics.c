@@ -100,7 +100,7 @@ static void put_store(const struct nd_store_stats *s, struct nd_json *out)
     put_one(out, "neardup_versions", "gauge", "Versions.", s->versions);
     put_one(out, "neardup_contents", "gauge", "Different texts.", s->contents);
     put_one(out, "neardup_pairs", "gauge", "Verified pairs.", s->pairs);
-    put_one(out, "neardup_label_sets", "gauge", "Label sets.", s->label_sets);
+    put_one(out, "neardup_security_sets", "gauge", "Sets of security labels.", s->label_sets);
     put_one(out, "neardup_text_bytes", "gauge", "Bytes of texts.", s->text_bytes);
     put_one(out, "neardup_segment_bytes", "gauge", "Bytes of segments.", s->segment_bytes);
     put_one(out, "neardup_garbage_bytes", "gauge", "Of these, of deleted texts.", s->garbage_bytes);

@@ -101,7 +101,7 @@ enum nd_refusal nd_posted_text(struct nd_workspace *w, enum nd_media media, stru
 
 /* ---- JSON ---- */
 
-enum { LABEL, ID, LABELS, TEXT, HTML, PATHS };
+enum { LABEL, ID, SECURITY, TEXT, HTML, LABELS, PATHS };
 
 /* How many lone surrogates were escaped in a string: each is U+FFFD now. */
 static uint64_t count_replaced(const struct nd_json_value *value)
@@ -125,7 +125,7 @@ static bool is_given(const struct nd_json_value *value)
 static enum nd_refusal check_doubled(const struct nd_view *path, const struct nd_json_value *value,
                                      struct nd_error *err)
 {
-    for (size_t i = ID; i < PATHS; i++)
+    for (size_t i = ID; i < LABELS; i++)
         if (value[i].is_doubled)
             return nd_refuse(err, ND_REFUSAL_MALFORMED, "the object has \"%.*s\" twice",
                              (int)path[i].len, path[i].data);
@@ -147,22 +147,29 @@ static enum nd_refusal take_id(const struct nd_json_value *value, struct nd_post
     return ND_REFUSAL_NONE;
 }
 
-static enum nd_refusal take_labels(struct nd_workspace *w, const struct nd_json_value *value,
-                                   struct nd_posted *out, struct nd_error *err)
+/* Take "security".  Where "labels" stands alone, one program means topics by it, and another who may
+ * see the document: neither is taken for the other. */
+static enum nd_refusal take_security(struct nd_workspace *w, const struct nd_json_value *value,
+                                     struct nd_posted *out, struct nd_error *err)
 {
     struct nd_label_list *list = &w->labels;
 
     list->n = 0;
-    if (!is_given(&value[LABELS]))
-        return ND_REFUSAL_NONE;
-    if (value[LABELS].kind != ND_JSON_ARRAY)
-        return nd_refuse(err, ND_REFUSAL_INVALID, "\"labels\" is not an array");
+    if (!is_given(&value[SECURITY]))
+        return is_given(&value[LABELS])
+                   ? nd_refuse(err, ND_REFUSAL_INVALID,
+                               "the object has \"labels\" and no \"security\": who may see a "
+                               "document is said by \"security\": [\"a\", \"b\"]; if \"labels\" is "
+                               "something else, add \"security\": []")
+                   : ND_REFUSAL_NONE;
+    if (value[SECURITY].kind != ND_JSON_ARRAY)
+        return nd_refuse(err, ND_REFUSAL_INVALID, "\"security\" is not an array");
     for (const struct nd_json_value *v = &value[LABEL]; v && v->kind != ND_JSON_ABSENT;
          v = v->next) {
         if (v->kind != ND_JSON_STRING || count_replaced(v))
-            return nd_refuse(err, ND_REFUSAL_INVALID, "a label is not a string");
+            return nd_refuse(err, ND_REFUSAL_INVALID, "a security label is not a string");
         if (list->n == ND_STORE_LABELS_MAX)
-            return nd_refuse(err, ND_REFUSAL_INVALID, "there are more than %d labels",
+            return nd_refuse(err, ND_REFUSAL_INVALID, "there are more than %d security labels",
                              ND_STORE_LABELS_MAX);
         list->label[list->n++] = v->bytes;
     }
@@ -196,11 +203,9 @@ static enum nd_refusal take_text(struct nd_workspace *w, const struct nd_json_va
 enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool has_key,
                                struct nd_posted *out, struct nd_error *err)
 {
-    static const struct nd_view paths[PATHS] = {[LABEL] = {"labels.*", 8},
-                                                [ID] = {"id", 2},
-                                                [LABELS] = {"labels", 6},
-                                                [TEXT] = {"text", 4},
-                                                [HTML] = {"html", 4}};
+    static const struct nd_view paths[PATHS] = {
+        [LABEL] = {"security.*", 10}, [ID] = {"id", 2},     [SECURITY] = {"security", 8},
+        [TEXT] = {"text", 4},         [HTML] = {"html", 4}, [LABELS] = {"labels", 6}};
     struct nd_json_value value[PATHS];
     const char *reason = "";
     enum nd_refusal refusal;
@@ -218,6 +223,6 @@ enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool
     if (refusal == ND_REFUSAL_NONE && has_key)
         refusal = take_id(&value[ID], out, err);
     if (refusal == ND_REFUSAL_NONE && has_key)
-        refusal = take_labels(w, value, out, err);
+        refusal = take_security(w, value, out, err);
     return refusal == ND_REFUSAL_NONE ? take_text(w, value, out, err) : refusal;
 }

@@ -12,8 +12,8 @@
 
 /* It points into the body and into the workspace: until the next document is read there. */
 struct nd_posted {
-    struct nd_view id; /* empty: none was given */
-    const struct nd_view *labels;
+    struct nd_view id;            /* empty: none was given */
+    const struct nd_view *labels; /* from "security" */
     size_t n_labels;
     bool has_labels;
     struct nd_view text; /* valid UTF-8 */
@@ -21,8 +21,8 @@ struct nd_posted {
 };
 
 /*
- * Read a JSON object with "text" or "html", and with "id" and "labels" if has_key, or else they are
- * ignored; 64 bytes behind it are readable.
+ * Read a JSON object with "text" or "html", and with "id" and "security" if has_key, or else they
+ * are ignored; 64 bytes behind it are readable.
  * MALFORMED: it is no JSON, or not UTF-8; INVALID: it is no document; BUSY: out of memory.
  */
 enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool has_key,

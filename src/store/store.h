@@ -1,5 +1,5 @@
 /*
- * store.h - documents, their versions and their labels, kept on disk, and which are near duplicates
+ * store.h - documents, their versions and security labels, kept on disk, and the near duplicates
  *
  *     struct nd_store *store = nd_store_open("store", &options, &err);
  *     struct nd_session *session = nd_session_new(store, &err);
@@ -7,7 +7,8 @@
  *
  *     nd_session_query(session, caller, &query, &verdict, &err);
  *
- * A document is identified by its id and its label set.  A caller with labels C sees a document if
+ * A label is a security label, a member of the array `security` of those who use the service.  A
+ * document is identified by its id and its label set.  A caller with labels C sees a document if
  * its label set is a subset of C.  Whatever a caller is given is a function of the operations on
  * the documents that they see, and of the configuration, alone (src/store/README.md).
  */

@@ -50,18 +50,44 @@ for line in open("log"):
     [ "$(values answers line | tr -d ' ')" = "$(printf 'None%.0s' $(seq 26))" ]
     [ "$(logged 'len(row["documents"])' | sort | uniq -c | tr -s ' ' | paste -sd ,)" = " 1 2, 6 4" ]
     [ "$(logged 'row["target"], row["type"], row["key"]' | sort -u)" = "('/v1/documents', 'application/x-ndjson', None)" ]
-    client post -q -n --labels a,b docs.jsonl >answers 2>messages
+    client post -q -n --security a,b docs.jsonl >answers 2>messages
     [ ! -s messages ]
-    [ "$(logged 'row["target"], row["documents"][0].get("labels")' | tail -1)" = "('/v1/documents?dry=1', ['a', 'b'])" ]
-    client post -q --labels '' docs.jsonl >answers
-    [ "$(logged 'row["documents"][0].get("labels")' | tail -1)" = "[]" ]
-    echo '{"text":"a","labels":["x","y\""]}' >labelled.jsonl
+    [ "$(logged 'row["target"], row["documents"][0].get("security")' | tail -1)" = "('/v1/documents?dry=1', ['a', 'b'])" ]
+    client post -q --security '' docs.jsonl >answers
+    [ "$(logged 'row["documents"][0].get("security")' | tail -1)" = "[]" ]
+    echo '{"text":"a","security":["x","y\""]}' >labelled.jsonl
     client post -q labelled.jsonl >answers
-    [ "$(logged 'row["documents"][0].get("labels")' | tail -1)" = "['x', 'y\"']" ]
-    client post -q --labels a labelled.jsonl >answers
-    [ "$(logged 'row["documents"][0].get("labels")' | tail -1)" = "['a']" ]
+    [ "$(logged 'row["documents"][0].get("security")' | tail -1)" = "['x', 'y\"']" ]
+    client post -q --security a labelled.jsonl >answers
+    [ "$(logged 'row["documents"][0].get("security")' | tail -1)" = "['a']" ]
+    echo '{"text":"a","security":"x,\"y"}' >labelled.jsonl
+    client post -q labelled.jsonl >answers
+    [ "$(logged 'row["documents"][0].get("security")' | tail -1)" = "['x,\"y']" ]
+    printf 'text,security\nsome words,secret\n' >table.csv
+    client post -q table.csv >answers
+    [ "$(logged 'row["documents"][0].get("security")' | tail -1)" = "['secret']" ]
     head -3 docs.jsonl | client post -q - >answers
     [ "$(values answers at)" = "standard input:1 standard input:2 standard input:3" ]
+}
+
+@test "client post: labels without security are left out, for they may be topics" {
+    fake
+    printf '%s\n' '{"text":"a","labels":["x"]}' '{"text":"b"}' >labels.jsonl
+    run client post labels.jsonl -o answers
+    [ "$status" -eq 3 ]
+    [[ $output == *"labels.jsonl:1: the record has labels and no security: who may see a document is said by the field security; if labels are something else, --security '' says that everybody may see it"* ]]
+    [ "$(logged '[d["text"] for d in row["documents"]]')" = "['b']" ]
+    printf 'text,labels\nsome words,secret\n' >table.csv
+    run client post table.csv -o answers
+    [ "$status" -eq 3 ]
+    [ "$(logged 'row["documents"]' | wc -l)" -eq 1 ]
+    client post -q --security '' labels.jsonl >answers
+    [ "$(logged '[(d["text"], d.get("security"), d.get("labels")) for d in row["documents"]]' | tail -1)" = "[('a', [], None), ('b', [], None)]" ]
+    echo '{"text":"a","labels":["x"],"security":[]}' >labels.jsonl
+    client post -q labels.jsonl >answers
+    [ "$(logged 'row["documents"][0].get("security")' | tail -1)" = "[]" ]
+    client query -q labels.jsonl >answers || [ $? -eq 1 ]
+    [ "$(logged 'row["documents"]' | tail -1)" = "[{'text': 'a'}]" ]
 }
 
 @test "client post: files have their names as ids, in folders and archives too; an empty input is no document" {
@@ -188,9 +214,9 @@ for line in open("log"):
     fake
     run client get "http://a.org/x?y=1&z=ä b"
     [ "$output" = '{"target":"/v1/documents/http%3A%2F%2Fa.org%2Fx%3Fy%3D1%26z%3D%C3%A4%20b","key":null}' ]
-    [ "$(client near --limit 7 --labels x,y a b)" = '{"target":"/v1/documents/a/near?labels=x%2Cy&limit=7","key":null}
-{"target":"/v1/documents/b/near?labels=x%2Cy&limit=7","key":null}' ]
-    [ "$(client cluster --labels '' a)" = '{"target":"/v1/documents/a/cluster?labels=","key":null}' ]
+    [ "$(client near --limit 7 --security x,y a b)" = '{"target":"/v1/documents/a/near?security=x%2Cy&limit=7","key":null}
+{"target":"/v1/documents/b/near?security=x%2Cy&limit=7","key":null}' ]
+    [ "$(client cluster --security '' a)" = '{"target":"/v1/documents/a/cluster?security=","key":null}' ]
     [ "$(client versions a)" = '{"target":"/v1/documents/a/versions","key":null}' ]
     [ "$(client stats)" = '{"target":"/v1/stats","key":null}' ]
     run client delete a
@@ -231,8 +257,8 @@ for line in open("log"):
     [ "$(logged 'row["target"]')" = "/v1/crawl?limit=9" ]
     # shellcheck disable=SC2016 # the command's own shell reads $1
     client crawl --follow 'echo "<p>page of $1"' >answers
-    [ "$(logged 'row["target"], row["type"], [d["text"] for d in row["documents"]]' | tail -2)" = "('/v1/documents?id=a%20b&labels=x%2Cy%C3%A9', 'text/html', ['<p>page of a b\\n'])
-('/v1/documents?id=it%27s&labels=', 'text/html', [\"<p>page of it's\\n\"])" ]
+    [ "$(logged 'row["target"], row["type"], [d["text"] for d in row["documents"]]' | tail -2)" = "('/v1/documents?id=a%20b&security=x%2Cy%C3%A9', 'text/html', ['<p>page of a b\\n'])
+('/v1/documents?id=it%27s&security=', 'text/html', [\"<p>page of it's\\n\"])" ]
     [ "$(wc -l <answers)" -eq 2 ]
     # shellcheck disable=SC2016
     run client crawl --follow '[ "$1" != "a b" ] && echo text'

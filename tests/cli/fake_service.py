@@ -57,8 +57,8 @@ class Service(http.server.BaseHTTPRequestHandler):
         of = TEXTS.get(text)
         if self.path.startswith("/v1/documents") and not dry:
             TEXTS.setdefault(text, document.get("id"))
-        return {"id": document.get("id", "0123"), "labels": document.get("labels", []), "verdict": "duplicate" if of else "new",
-                "of": of and {"id": of, "labels": []}, "stored": not dry, "key": self.headers.get("Authorization"), "bytes": len(text)}
+        return {"id": document.get("id", "0123"), "security": document.get("security", []), "verdict": "duplicate" if of else "new",
+                "of": of and {"id": of, "security": []}, "stored": not dry, "key": self.headers.get("Authorization"), "bytes": len(text)}
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -70,7 +70,7 @@ class Service(http.server.BaseHTTPRequestHandler):
         elif kind == "application/json":
             documents = [json.loads(body)]
         else:
-            documents = [{"id": query["id"][0], "labels": [w for w in query["labels"][0].split(",") if w], "text": body.decode()}]
+            documents = [{"id": query["id"][0], "security": [w for w in query["security"][0].split(",") if w], "text": body.decode()}]
         self.note(documents)
         if mishap in ("busy", "gone", "full", "large"):
             status = {"busy": 429, "gone": 503, "full": 507, "large": 413}[mishap]
@@ -105,8 +105,8 @@ class Service(http.server.BaseHTTPRequestHandler):
         self.note()
         path = urllib.parse.urlsplit(self.path).path
         if path == "/v1/crawl":
-            rows = [{"id": "a b", "labels": ["x", "y\u00e9"], "is_due": True, "why": "[{\"\\]"}, {"id": "late", "labels": [], "is_due": False},
-                    {"id": "it's", "labels": [], "is_due": True}]
+            rows = [{"id": "a b", "security": ["x", "y\u00e9"], "is_due": True, "why": "[{\"\\]"}, {"id": "late", "security": [], "is_due": False},
+                    {"id": "it's", "security": [], "is_due": True}]
             self.answer(200, {"documents": rows, "time": "2026-01-31T12:00:00Z", "target": self.path})
         elif "none" in path:
             self.answer(404, problem(404, "there is no such document that you see"))

@@ -45,7 +45,7 @@ END
     needs_server_program
     openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=docs.example.org \
         -addext "subjectAltName=DNS:docs.example.org" 2>/dev/null
-    key=$(neardup serve --new-key me --labels press --keys keys)
+    key=$(neardup serve --new-key me --security press --keys keys)
     start "$NEARDUP" serve --listen 127.0.0.1:0 --keys keys --host docs.example.org store
     port=$(free_port)
     configuration "$port" >nginx.conf

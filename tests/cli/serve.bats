@@ -91,7 +91,7 @@ print(json.load(open(sys.argv[2] if len(sys.argv) > 2 else "answer")).get(sys.ar
 *no.pem*|--tls-cert no.pem --tls-key no.pem store
 serve takes the folder of one store*|
 serve takes the folder of one store*|a b
---labels and --administrator require --new-key*|--labels a store
+--security and --administrator require --new-key*|--security a store
 --new-key only makes a key*|--new-key a store
 --durability: 'never' is not one of sync, interval*|--durability never store
 --durability: 'interval:0' *|--durability interval:0 store
@@ -126,7 +126,7 @@ END
 @test "serve: keys, their labels, and new ones on SIGHUP" {
     needs_server_program
     umask 022
-    alice=$(neardup serve --new-key alice --labels press,2026 --keys keys)
+    alice=$(neardup serve --new-key alice --security press,2026 --keys keys)
     [ "$(stat -c %a keys)" = 640 ]
     [ "$(wc -l <keys)" -eq 1 ]
     grep -q alice keys
@@ -149,7 +149,7 @@ END
     echo "$alice" >alice
     echo "{\"id\":\"a\",\"text\":\"$text\"}" >docs.jsonl
     neardup client post -q --url "$url" --key-file alice docs.jsonl >answer
-    [ "$(member labels)" = "['press', '2026']" ] || [ "$(member labels)" = "['2026', 'press']" ]
+    [ "$(member security)" = "['press', '2026']" ] || [ "$(member security)" = "['2026', 'press']" ]
     run neardup client stats --url "$url"
     [ "$status" -eq 2 ]
     [[ $output == *"(401)" ]]

@@ -9,14 +9,14 @@ teardown() {
     [ -z "${pid:-}" ] || kill -KILL "$pid" || true
 }
 
-# A store with documents, versions and labels, made by a service.
+# A store with documents, versions and security, made by a service.
 make_store() {
     needs_server_program
     start "$NEARDUP" serve --listen 127.0.0.1:0 "$@" store
     words="one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
     for i in $(seq 30); do echo "{\"id\":\"d$i\",\"text\":\"$words $((i / 3))\"}"; done >docs.jsonl
     cat >>docs.jsonl <<'END'
-{"id":"d1","labels":["p","q"],"text":"another text with strange \u2028 characters \"\\"}
+{"id":"d1","security":["p","q"],"text":"another text with strange \u2028 characters \"\\"}
 END
     echo '{"id":"d2","text":"a second version of this document"}' >>docs.jsonl
     neardup client post -q --url "$url" --connections 1 docs.jsonl >/dev/null
@@ -28,7 +28,7 @@ said() { # FILE
     python3 -c 'import json,sys
 for line in open(sys.argv[1]):
     row = json.loads(line)
-    print(row["id"], row["labels"], row["text"], row["visits"]["visits"], [(v["version"], v["simhash"], v["distance"]) for v in row["versions"]])' "$1"
+    print(row["id"], row["security"], row["text"], row["visits"]["visits"], [(v["version"], v["simhash"], v["distance"]) for v in row["versions"]])' "$1"
 }
 
 figure() { # NAME [STORE]
@@ -36,7 +36,7 @@ figure() { # NAME [STORE]
 print(json.load(sys.stdin)[sys.argv[1]])' "$1"
 }
 
-@test "store export and import: all documents, labels, versions and times come back" {
+@test "store export and import: all documents, security, versions and times come back" {
     make_store
     neardup store export -q store -o while.jsonl # a service has it
     stop
@@ -110,6 +110,25 @@ END
     [ "$status" -eq 2 ]
     run neardup store import other none.jsonl
     [ "$status" -eq 3 ]
+}
+
+@test "store import: a row that does not say who may see it is refused" {
+    make_store
+    stop
+    neardup store export -q store >documents.jsonl
+    sed 's/"security"/"labels"/' documents.jsonl >labels.jsonl
+    run neardup store import other labels.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *'labels.jsonl:1: has "labels" and no "security": who may see a document is said by "security": ["a", "b"]'* ]]
+    for instead in '"closed":' '"security":null,"closed":' '"security":"p","closed":'; do
+        sed "s/\"security\":/$instead/" documents.jsonl >none.jsonl
+        run neardup store import other none.jsonl
+        [ "$status" -eq 2 ]
+        [[ $output == *"none.jsonl:1: security: is none of neardup store export"* ]]
+    done
+    sed 's/"security"/"labels":["a topic"],"security"/' documents.jsonl >both.jsonl
+    neardup store import -q other both.jsonl
+    neardup store export -q other | cmp - documents.jsonl
 }
 
 @test "store import: by the recipe of the export" {
@@ -235,7 +254,7 @@ PY
     stop
     neardup store stats store | grep -qx 'documents  *30'
     [ "$(figure versions)" = 31 ]
-    [ "$(figure label_sets)" = 2 ]
+    [ "$(figure security_sets)" = 2 ]
 }
 
 @test "store: wrong usage" {

@@ -487,25 +487,49 @@ class Requests(unittest.TestCase):
                              ('{"text":["x"]}', 422), ('{"text":"x","html":"x"}', 422),
                              ('{"html":{}}', 422), ('{"id":1,"text":"x"}', 422),
                              ('{"id":"","text":"x"}', 422), ('{"id":"\\ud800","text":"x"}', 422),
-                             ('{"labels":"a","text":"x"}', 422), ('{"labels":[1],"text":"x"}', 422),
-                             ('{"labels":[["a"]],"text":"x"}', 422),
-                             ('{"labels":["a",null],"text":"x"}', 422),
-                             ('{"labels":["a,b"],"text":"x"}', 422),
-                             ('{"labels":[""],"text":"x"}', 422),
-                             (json.dumps({"labels": [f"l{i}" for i in range(65)], "text": "x"}), 422),
-                             (json.dumps({"labels": ["l" * 129], "text": "x"}), 422),
+                             ('{"security":"a","text":"x"}', 422), ('{"security":[1],"text":"x"}', 422),
+                             ('{"security":[["a"]],"text":"x"}', 422),
+                             ('{"security":["a",null],"text":"x"}', 422),
+                             ('{"security":["a,b"],"text":"x"}', 422),
+                             ('{"security":[""],"text":"x"}', 422),
+                             (json.dumps({"security": [f"l{i}" for i in range(65)], "text": "x"}), 422),
+                             (json.dumps({"security": ["l" * 129], "text": "x"}), 422),
                              (document("i" * 4097, "x"), 422)):
             with self.subTest(body=body[:60]):
                 answer = self.server.post("/v1/documents", body)
                 self.refused(answer, status)
 
     def test_other_members_are_ignored(self):
-        body = '{"id": 7, "labels": 8, "a": [{"text": "x"}], "text": "y", "a": 5}'
+        body = '{"id": 7, "security": 8, "a": [{"text": "x"}], "text": "y", "a": 5}'
         self.assertEqual(self.server.post("/v1/query", body).status, 200)
+
+    def test_labels_without_security_are_refused(self):
+        for labels in (["a topic"], [], "a", {"a": 1}):
+            for more in ({}, {"security": None}):
+                body = json.dumps({"id": "topics", "labels": labels, "text": "x", **more})
+                with self.subTest(labels=labels, more=more):
+                    problem = self.refused(self.server.post("/v1/documents", body), 422, "document")
+                    self.assertIn('"labels" and no "security"', problem["detail"])
+                    self.assertIn('add "security": []', problem["detail"])
+                    line = self.server.post("/v1/documents", body, "application/x-ndjson").lines()[0]
+                    self.assertEqual(line["error"]["detail"], problem["detail"])
+        problem = self.refused(self.server.post("/v1/documents?labels=a", "x", "text/plain"), 400)
+        self.assertIn("'labels'", problem["detail"])
+
+    def test_with_security_labels_are_a_member_like_any_other(self):
+        for security in ([], ["a"]):
+            for labels in ('["x"]', "7", '[], "labels": {}'):
+                body = '{"id": "t", "labels": %s, "security": %s, "text": "y"}' % (labels, json.dumps(security))
+                answer = self.server.post("/v1/documents?dry=1", body)
+                self.assertEqual((answer.status, answer.json()["security"]), (200, security))
+        for body in ('{"labels": ["x"], "text": "y"}', '{"labels": null, "text": "y"}'):
+            self.assertEqual(self.server.post("/v1/query", body).status, 200)
+            self.assertEqual(self.server.post("/v1/fingerprints", body).status, 200)
+        self.assertEqual(self.server.post("/v1/documents?dry=1", '{"labels": null, "text": "y"}').status, 200)
 
     def test_members_that_stand_twice_are_refused(self):
         for name, more in (("text", '"text": "x"'), ("text", '"te\\u0078t": null'),
-                           ("id", '"id": "a", "id": "a"'), ("labels", '"labels": [], "labels": 1'),
+                           ("id", '"id": "a", "id": "a"'), ("security", '"security": [], "security": 1'),
                            ("html", '"html": null, "html": null')):
             for target in ("/v1/documents?dry=1", "/v1/query", "/v1/fingerprints"):
                 with self.subTest(more=more, target=target):
@@ -610,13 +634,13 @@ class Requests(unittest.TestCase):
         path = "/v1/documents/" + "".join("%%%02X" % b for b in id.encode())
         answer = self.server.post("/v1/documents", document(id, text))
         self.assertEqual((answer.status, answer.json()["verdict"]), (201, "new"))
-        self.assertEqual((answer.json()["id"], answer.json()["labels"]), (id, []))
+        self.assertEqual((answer.json()["id"], answer.json()["security"]), (id, []))
         answer = self.server.post("/v1/documents", document(id, text))
         self.assertEqual((answer.status, answer.json()["changed"]), (200, False))
         near = text + " and a few words more"
         answer = self.server.post("/v1/query", near, "text/plain").json()
         self.assertEqual((answer["verdict"], answer["of"]), ("near-duplicate",
-                                                             {"id": id, "labels": []}))
+                                                             {"id": id, "security": []}))
         a, b = answer["evidence"]["shingles"]
         shared = answer["evidence"]["shared"]
         self.assertAlmostEqual(answer["evidence"]["resemblance"], shared / (a + b - shared))
@@ -651,7 +675,7 @@ class Requests(unittest.TestCase):
                 self.assertEqual(answer["of"]["id"], id)
 
     def test_an_id_in_the_address(self):
-        answer = self.server.post("/v1/documents?id=a+b%2Bc&labels=", words("id"), "text/plain")
+        answer = self.server.post("/v1/documents?id=a+b%2Bc&security=", words("id"), "text/plain")
         self.assertEqual((answer.status, answer.json()["id"]), (201, "a b+c"))
         answer = self.server.post("/v1/documents?id=", "x", "text/plain")
         self.refused(answer, 422, "document")
@@ -671,26 +695,26 @@ class Requests(unittest.TestCase):
         self.assertEqual((answer["id"], answer["stored"]), ("dry", False))
         self.refused(self.server.ask("GET", "/v1/documents/dry"), 404)
         for target in ("/v1/documents?dry=1", "/v1/documents", "/v1/documents?dry=1"):
-            body = document("dry too", words("dry too"), labels=["b", "a", "b"])
+            body = document("dry too", words("dry too"), security=["b", "a", "b"])
             answer = self.server.post(target, body).json()  # it is not its own duplicate
-            self.assertEqual((answer["labels"], answer["verdict"]), (["a", "b"], "new"))
+            self.assertEqual((answer["security"], answer["verdict"]), (["a", "b"], "new"))
         self.refused(self.server.post("/v1/documents?dry=1", document("i" * 4097, "x")), 422)
-        self.refused(self.server.post("/v1/documents?dry=1", document("i", "x", labels=[""])), 422)
+        self.refused(self.server.post("/v1/documents?dry=1", document("i", "x", security=[""])), 422)
 
     def test_one_id_with_several_label_sets(self):
         for labels in ([], ["b", "a"]):
-            body = document("twice", words(f"twice {labels}"), labels=labels)
+            body = document("twice", words(f"twice {labels}"), security=labels)
             answer = self.server.post("/v1/documents", body)
-            self.assertEqual((answer.status, answer.json()["labels"]), (201, sorted(labels)))
+            self.assertEqual((answer.status, answer.json()["security"]), (201, sorted(labels)))
         self.refused(self.server.ask("GET", "/v1/documents/twice"), 409, "ambiguous")
         self.refused(self.server.ask("DELETE", "/v1/documents/twice"), 409, "ambiguous")
         for labels, found in (("", []), ("a,b", ["a", "b"]), ("b,a", ["a", "b"])):
-            answer = self.server.ask("GET", "/v1/documents/twice?labels=" + labels)
-            self.assertEqual((answer.status, answer.json()["labels"]), (200, found))
-        self.refused(self.server.ask("GET", "/v1/documents/twice?labels=a"), 404)
-        self.refused(self.server.ask("GET", "/v1/documents/twice?labels=a,,b"), 422)
-        self.assertEqual(self.server.ask("DELETE", "/v1/documents/twice?labels=").status, 204)
-        self.assertEqual(self.server.ask("GET", "/v1/documents/twice").json()["labels"], ["a", "b"])
+            answer = self.server.ask("GET", "/v1/documents/twice?security=" + labels)
+            self.assertEqual((answer.status, answer.json()["security"]), (200, found))
+        self.refused(self.server.ask("GET", "/v1/documents/twice?security=a"), 404)
+        self.refused(self.server.ask("GET", "/v1/documents/twice?security=a,,b"), 422)
+        self.assertEqual(self.server.ask("DELETE", "/v1/documents/twice?security=").status, 204)
+        self.assertEqual(self.server.ask("GET", "/v1/documents/twice").json()["security"], ["a", "b"])
 
     def test_two_documents_are_compared(self):
         one, two = words("compared"), words("compared") + " more"
@@ -702,7 +726,7 @@ class Requests(unittest.TestCase):
         self.assertEqual(answer.json()["a"]["id"], "one")
         self.assertIn("passages", answer.json())
         self.refused(self.server.ask("GET", "/v1/compare?a=one&b=none"), 404)
-        answer = self.server.ask("GET", "/v1/compare?a=one&b=two&a_labels=&b_labels=x")
+        answer = self.server.ask("GET", "/v1/compare?a=one&b=two&a_security=&b_security=x")
         self.refused(answer, 404)
 
     def test_a_large_text_is_answered_by_a_worker(self):
@@ -715,7 +739,7 @@ class Requests(unittest.TestCase):
 
     def test_the_sketches_of_all_documents(self):
         for id, labels in (("sketched", []), ("sketched", ["x"]), ("other", ["y"])):
-            self.server.post("/v1/documents", document(id, words("sketched " + id), labels=labels))
+            self.server.post("/v1/documents", document(id, words("sketched " + id), security=labels))
         answer = self.server.ask("GET", "/v1/sketches")
         self.assertEqual((answer.status, answer.fields["content-type"]),
                          (200, "application/octet-stream"))
@@ -731,7 +755,7 @@ class Requests(unittest.TestCase):
 
     def test_figures(self):
         stats = self.server.ask("GET", "/v1/stats").json()
-        self.assertEqual(stats["you"], {"labels": [], "administrator": True})
+        self.assertEqual(stats["you"], {"security": [], "administrator": True})
         self.assertIn("queue_documents", stats["store"])
         answer = self.server.ask("GET", "/metrics")
         self.assertEqual(answer.fields["content-type"], "text/plain; version=0.0.4; charset=utf-8")
@@ -745,7 +769,7 @@ class Lines(unittest.TestCase):
 
     def test_each_line_has_an_answer_in_its_place(self):
         lines = [document("a", words("a")), "", "not json", document("b", words("a") + " x"),
-                 '{"text": 1}', "  ", document("c", "y", labels=["l"] * 70), '{"text":"\\ud800 z"}',
+                 '{"text": 1}', "  ", document("c", "y", security=["l"] * 70), '{"text":"\\ud800 z"}',
                  document("a", words("a"))]
         with Server() as server:
             for body in ("\n".join(lines), "\r\n".join(lines) + "\r\n"):
@@ -898,7 +922,7 @@ class Keys(unittest.TestCase):
                 self.assertEqual(answer.fields["www-authenticate"], 'Bearer realm="neardup"')
             ab, a = "Bearer ab-key", "bearer  a-key"
             stats = server.ask("GET", "/v1/stats", Authorization=ab).json()
-            self.assertEqual(stats["you"], {"labels": ["a", "b"], "administrator": False})
+            self.assertEqual(stats["you"], {"security": ["a", "b"], "administrator": False})
             self.assertNotIn("store", stats)
             self.assertEqual(server.ask("GET", "/metrics", Authorization=ab).status, 403)
             self.assertEqual(server.ask("GET", "/metrics", Authorization="Bearer root-key").status,
@@ -910,12 +934,12 @@ class Keys(unittest.TestCase):
             self.assertEqual(
                 server.ask("GET", "/v1/sketches", Authorization="Bearer root-key").status, 200)
             answer = server.post("/v1/documents", document("d", words("d")), Authorization=ab)
-            self.assertEqual(answer.json()["labels"], ["a", "b"])
+            self.assertEqual(answer.json()["security"], ["a", "b"])
             answer = server.post("/v1/documents", document("e", words("d")), Authorization=a)
-            self.assertEqual((answer.json()["labels"], answer.json()["of"]["id"]), (["a"], "d"))
+            self.assertEqual((answer.json()["security"], answer.json()["of"]["id"]), (["a"], "d"))
             for target in ("/v1/documents", "/v1/documents?dry=1"):
-                answer = server.post(target, document("f", "x", labels=["c"]), Authorization=ab)
-                self.assertEqual((answer.status, answer.json()["type"]), (403, "/problems/labels"))
+                answer = server.post(target, document("f", "x", security=["c"]), Authorization=ab)
+                self.assertEqual((answer.status, answer.json()["type"]), (403, "/problems/security"))
             none = "Bearer none-key"
             self.assertEqual(server.ask("GET", "/v1/documents/d", Authorization=none).status, 404)
             answer = server.post("/v1/query", words("d"), "text/plain", Authorization=none)

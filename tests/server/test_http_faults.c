@@ -268,7 +268,7 @@ static void memory_may_run_out(void **state)
         {"/v1/documents", "text/plain", "a text that is stored"},
         {"/v1/query", "text/html", "<p>a page"},
         {"/v1/documents", "application/x-ndjson", "{\"text\":\"a\"}\n{\"text\":\"b\"}\n"},
-        {"/v1/query", "application/json", "{\"html\":\"a\",\"labels\":[\"b\"]}"}};
+        {"/v1/query", "application/json", "{\"html\":\"a\",\"security\":[\"b\"]}"}};
     const struct fixture *f = *state;
     char answer[4096];
 

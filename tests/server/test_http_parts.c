@@ -42,7 +42,7 @@ static void paths_lead_to_routes(void **state)
         const char *id;
     } known[] = {{"/v1/documents", ND_ROUTE_DOCUMENTS, ""},
                  {"/v1/documents/a", ND_ROUTE_DOCUMENT, "a"},
-                 {"/v1/documents/%2F%25%2B+?labels=", ND_ROUTE_DOCUMENT, "/%++"},
+                 {"/v1/documents/%2F%25%2B+?security=", ND_ROUTE_DOCUMENT, "/%++"},
                  {"/v1/documents/a%2Fnear", ND_ROUTE_DOCUMENT, "a/near"},
                  {"/v1/documents/near/near", ND_ROUTE_NEAR, "near"},
                  {"/v1/documents/a/versions", ND_ROUTE_VERSIONS, "a"},
@@ -68,11 +68,11 @@ static void parameters_are_decoded(void **state)
     char copy[64];
 
     (void)state;
-    assert_int_equal(parse("/v1/compare?a=x+%2B&&b=%E2%82%AC%26&a_labels", copy, &target),
+    assert_int_equal(parse("/v1/compare?a=x+%2B&&b=%E2%82%AC%26&a_security", copy, &target),
                      ND_REFUSAL_NONE);
     assert_view(target.parameter[ND_PARAMETER_A], "x +");
     assert_view(target.parameter[ND_PARAMETER_B], "\xE2\x82\xAC&");
-    assert_true(target.has[ND_PARAMETER_A_LABELS] && !target.has[ND_PARAMETER_B_LABELS]);
+    assert_true(target.has[ND_PARAMETER_A_SECURITY] && !target.has[ND_PARAMETER_B_SECURITY]);
     assert_int_equal(nd_target_check(&target, NULL), ND_REFUSAL_NONE);
     assert_int_equal(parse("/v1/crawl?%6cimit=5", copy, &target), ND_REFUSAL_NONE);
     assert_true(target.has[ND_PARAMETER_LIMIT]);
@@ -260,7 +260,8 @@ static void ids_are_escaped(void **state)
     nd_put_document_key(&out, &key);
     nd_json_close(&out, '}');
     assert_json(
-        &out, "{\"id\":\"\\u0000\\n\\\"\\\\/<\\u007f\xC3\xA9\",\"labels\":[\"a\\\"b\",\"\\\\\"]}");
+        &out,
+        "{\"id\":\"\\u0000\\n\\\"\\\\/<\\u007f\xC3\xA9\",\"security\":[\"a\\\"b\",\"\\\\\"]}");
 }
 
 static void times_are_those_of_utc(void **state)
@@ -288,11 +289,11 @@ static void a_verdict_without_a_measure_says_null(void **state)
     nd_json_open(&out, '{');
     nd_put_verdict(&out, &verdict, false);
     nd_json_close(&out, '}');
-    assert_json(&out, "{\"verdict\":\"near-duplicate\",\"of\":{\"id\":\"a\",\"labels\":[]},"
+    assert_json(&out, "{\"verdict\":\"near-duplicate\",\"of\":{\"id\":\"a\",\"security\":[]},"
                       "\"evidence\":{\"identical\":\"no\",\"resemblance\":null,\"shared\":null,"
                       "\"shingles\":null,\"distance\":null},\"tokens\":5,\"shingles\":0,"
                       "\"simhash\":null,\"short\":false,\"empty\":false,\"cut\":false,"
-                      "\"work\":{\"label_sets\":0,\"candidates\":0,\"comparisons\":0,"
+                      "\"work\":{\"security_sets\":0,\"candidates\":0,\"comparisons\":0,"
                       "\"pairs\":0}}");
 }
 

@@ -56,10 +56,10 @@ export class Mock {
     this.order = 0;
   }
 
-  find(id, labels) {
-    const all = [...this.documents.values()].filter((d) => d.id === id && (labels === null || d.labels.join() === labels));
+  find(id, security) {
+    const all = [...this.documents.values()].filter((d) => d.id === id && (security === null || d.security.join() === security));
     if (!all.length) throw new Refused(404, 'Not found', `no document has the id ${id}`);
-    if (all.length > 1) throw new Refused(409, 'Ambiguous', 'several documents have this id: name the labels');
+    if (all.length > 1) throw new Refused(409, 'Ambiguous', 'several documents have this id: name the security labels');
     return all[0];
   }
 
@@ -72,16 +72,16 @@ export class Mock {
       .filter(({e}) => e.resemblance >= 0.5 || e.identical !== 'no').sort((a, b) => b.e.resemblance - a.e.resemblance);
     const best = others[0];
     const n = shinglesOf(text).size;
-    return {verdict: !best ? 'new' : best.e.identical !== 'no' ? 'duplicate' : 'near-duplicate', of: best ? {id: best.d.id, labels: best.d.labels} : null, evidence: best?.e ?? null,
+    return {verdict: !best ? 'new' : best.e.identical !== 'no' ? 'duplicate' : 'near-duplicate', of: best ? {id: best.d.id, security: best.d.security} : null, evidence: best?.e ?? null,
       tokens: words(text).length, shingles: n, simhash: hex(bitsOf(text)), short: words(text).length < 3, empty: !words(text).length, cut: false,
-      work: {label_sets: 1, candidates: others.length, comparisons: others.length, pairs: 0}};
+      work: {security_sets: 1, candidates: others.length, comparisons: others.length, pairs: 0}};
   }
 
-  put({id, labels = [], text, html}, dry) {
+  put({id, security = [], text, html}, dry) {
     text ??= html?.replace(/<[^>]*>/g, ' ');
     if (typeof text !== 'string') throw new Refused(422, 'Not a document', 'there is neither text nor html');
     id ??= hash(text, 32);
-    const was = this.documents.get(JSON.stringify([id, labels]));
+    const was = this.documents.get(JSON.stringify([id, security]));
     const verdict = this.judge(text, was);
     const changed = was ? was.text !== text : true;
     const distance = was ? apart(bitsOf(was.text), bitsOf(text)) : null;
@@ -90,22 +90,22 @@ export class Mock {
       const at = time(this.order++ * 3600 - 40 * 3600);
       const v = {version, time: at, visited: at, distance, simhash: verdict.simhash, tokens: verdict.tokens, shingles: verdict.shingles, bytes: bytesOf(text)};
       const versions = was ? (changed ? [...was.versions, v] : was.versions) : [v];
-      this.documents.set(JSON.stringify([id, labels]), {id, labels, text, versions, created: was?.created ?? at, order: was && !changed ? was.order : this.order, visits: (was?.visits ?? 0) + 1, visited: at});
+      this.documents.set(JSON.stringify([id, security]), {id, security, text, versions, created: was?.created ?? at, order: was && !changed ? was.order : this.order, visits: (was?.visits ?? 0) + 1, visited: at});
     }
-    return {id, labels, ...verdict, stored: !dry, durable: !dry, version, changed, distance};
+    return {id, security, ...verdict, stored: !dry, durable: !dry, version, changed, distance};
   }
 
   row(d) {
     const last = d.versions.at(-1);
-    return {id: d.id, labels: d.labels, created: d.created, updated: last.time, visited: d.visited, version: last.version, tokens: last.tokens, shingles: last.shingles,
+    return {id: d.id, security: d.security, created: d.created, updated: last.time, visited: d.visited, version: last.version, tokens: last.tokens, shingles: last.shingles,
       simhash: last.simhash, bytes: last.bytes, due: new Date(Date.parse(d.visited) + 86400e3).toISOString().replace(/\.\d+/, ''), interval: 86400, visits: d.visits, changes: d.versions.length - 1, priority: last.distance ?? 64};
   }
 
   near(d, isCluster) {
     const rows = this.all().map((o) => ({...this.row(o), leads: false, evidence: evidence(d.text, o.text)})).filter((o) => o.evidence.resemblance >= 0.5);
-    const others = rows.filter((o) => o.id !== d.id || o.labels.join() !== d.labels.join());
+    const others = rows.filter((o) => o.id !== d.id || o.security.join() !== d.security.join());
     const list = isCluster ? [{...this.row(d), leads: true, evidence: null}, ...others] : others;
-    return {id: d.id, labels: d.labels, documents: list, total: list.length, work: {label_sets: 1, candidates: list.length, comparisons: list.length, pairs: list.length}};
+    return {id: d.id, security: d.security, documents: list, total: list.length, work: {security_sets: 1, candidates: list.length, comparisons: list.length, pairs: list.length}};
   }
 
   compare(a, b) {
@@ -137,8 +137,8 @@ export class Mock {
 
   stats() {
     const all = this.all();
-    return {you: {labels: [], administrator: true},
-      visible: {documents: all.length, versions: all.reduce((n, d) => n + d.versions.length, 0), contents: new Set(all.map((d) => d.text)).size, text_bytes: all.reduce((n, d) => n + bytesOf(d.text), 0), label_sets: new Set(all.map((d) => d.labels.join())).size, due: 2},
+    return {you: {security: [], administrator: true},
+      visible: {documents: all.length, versions: all.reduce((n, d) => n + d.versions.length, 0), contents: new Set(all.map((d) => d.text)).size, text_bytes: all.reduce((n, d) => n + bytesOf(d.text), 0), security_sets: new Set(all.map((d) => d.security.join())).size, due: 2},
       recipe: {fingerprint: '0123456789abcdef', text: '[recipe]\nname = default\n'},
       store: {documents: all.length, pairs: 3, segment_bytes: 123456, syncs: 12, opened_from_snapshot: false, open_seconds: 0.0123}};
   }
@@ -149,15 +149,15 @@ export class Mock {
 
   answer(method, url, body) {
     const at = url.pathname.split('/').slice(1).map(decodeURIComponent);
-    const one = () => this.find(at[2], url.searchParams.get('labels'));
+    const one = () => this.find(at[2], url.searchParams.get('security'));
     if (method === 'POST' && at[1] === 'query') return this.judge(body.text ?? body.html?.replace(/<[^>]*>/g, ' ') ?? '', null);
     if (method === 'POST' && at[1] === 'documents') return this.put(body, url.searchParams.get('dry') === '1');
     switch (`${at[1]} ${at[3] ?? ''}`) {
       case 'documents ': return {...this.row(one()), text: one().text};
-      case 'documents versions': return {id: at[2], labels: one().labels, versions: one().versions, total: one().versions.length};
+      case 'documents versions': return {id: at[2], security: one().security, versions: one().versions, total: one().versions.length};
       case 'documents near': return this.near(one(), false);
       case 'documents cluster': return this.near(one(), true);
-      case 'compare ': return this.compare(this.find(url.searchParams.get('a'), url.searchParams.get('a_labels')), this.find(url.searchParams.get('b'), url.searchParams.get('b_labels')));
+      case 'compare ': return this.compare(this.find(url.searchParams.get('a'), url.searchParams.get('a_security')), this.find(url.searchParams.get('b'), url.searchParams.get('b_security')));
       case 'crawl ': return this.crawl(Number(url.searchParams.get('limit') ?? 100));
       case 'stats ': return this.stats();
       default: throw new Refused(404, 'Not found', 'there is no such path');

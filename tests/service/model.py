@@ -64,7 +64,7 @@ class Document:
 
     @property
     def key(self):
-        return {"id": self.name, "labels": list(self.labels)}
+        return {"id": self.name, "security": list(self.labels)}
 
 
 class Service:

@@ -61,7 +61,7 @@ class Trial:
         self.expect(request, (tried["verdict"], tried["of"], tried["stored"]), decided)
 
     def delete(self, who, name, labels):
-        answer = self.service.send(who, "DELETE", rest.document_path(name), labels=None if labels is None else ",".join(labels))
+        answer = self.service.send(who, "DELETE", rest.document_path(name), security=None if labels is None else ",".join(labels))
         wanted = 403 if self.forbids(who, labels or []) else self.model.delete(name, labels, self.labels(who))
         self.expect(("delete", who, name, labels), answer.status, wanted)
 
@@ -75,7 +75,7 @@ class Trial:
         status, document = self.model.find(name, labels, self.labels(who))
         named = None if labels is None else ",".join(labels)
         for below in ("", "/near", "/cluster"):
-            answer = self.service.send(who, "GET", rest.document_path(name, below), labels=named)
+            answer = self.service.send(who, "GET", rest.document_path(name, below), security=named)
             request = ("GET", who, name + below, labels)
             self.expect(request, answer.status, status)
             if not document:
@@ -87,7 +87,7 @@ class Trial:
             found = getattr(self.model, below[1:])(document, self.labels(who))
             leaders = self.model.leaders(self.labels(who))
             wanted = [(d.key, d in leaders) for d in found]
-            got = [({"id": d["id"], "labels": d["labels"]}, d["leads"]) for d in said["documents"]]
+            got = [({"id": d["id"], "security": d["security"]}, d["leads"]) for d in said["documents"]]
             self.expect(request, (got, said["total"]), (wanted, len(found)))
 
     def ask_stats(self, who):

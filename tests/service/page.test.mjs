@@ -29,8 +29,8 @@ const A = 'http://example.org/news/bridge', B = 'http://mirror.example/print/bri
 async function fill(service) {
   await service.post({id: A, text: NEWS});
   await service.post({id: B, text: `${NEWS} Printed copy.`});
-  for (let i = 0; i < 5; i++) await service.post({id: C, labels: ['news', 'front'], text: `${'Version and weather and sport. '.repeat(i + 1)} ${NEWS.split(' ').reverse().slice(i * 7).join(' ')}`});
-  await service.post({id: HOSTILE, labels: ['<b>x</b>'], text: `${HOSTILE} is what this text says, and nothing of it may become a picture or a script of the page.`});
+  for (let i = 0; i < 5; i++) await service.post({id: C, security: ['news', 'front'], text: `${'Version and weather and sport. '.repeat(i + 1)} ${NEWS.split(' ').reverse().slice(i * 7).join(' ')}`});
+  await service.post({id: HOSTILE, security: ['<b>x</b>'], text: `${HOSTILE} is what this text says, and nothing of it may become a picture or a script of the page.`});
 }
 
 const SHAPES = [[1280, 'light'], [390, 'light'], [1280, 'dark'], [390, 'dark']];
@@ -134,7 +134,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     if (skipped(t)) return;
     const page = await open(t);
     const id = `stored by a test, ${kind}`;
-    const text = 'This text is stored by a test of the page, with an id of its own and without any labels at all.';
+    const text = 'This text is stored by a test of the page, with an id of its own and without any security labels at all.';
     await page.click('#check-more summary');
     await page.fill('#check-id', id);
     await page.fill('#check-text', text);
@@ -313,7 +313,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     if (skipped(t)) return;
     const page = await open(t, SHAPES[0], {expect: [404, 409, 413, 429, 503, 507, 'ERR_FAILED']});
     const answers = [
-      [429, /Too many writes are waiting\. Try again in 7 seconds\./], [413, /Too large/], [503, /busy/], [507, /disk of the service is full/], [409, /Name the labels/],
+      [429, /Too many writes are waiting\. Try again in 7 seconds\./], [413, /Too large/], [503, /busy/], [507, /disk of the service is full/], [409, /Name the security labels/],
     ];
     for (const [status, words] of answers) {
       await page.route('**/v1/query', (route) => route.fulfill({status, headers: {'Content-Type': 'application/problem+json', 'Retry-After': '7'}, body: JSON.stringify({type: '/problems/x', title: 'A title', status, detail: 'the detail of it'})}));

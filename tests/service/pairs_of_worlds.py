@@ -89,11 +89,11 @@ def perform(service, who, what):
         return service.put(who, *rest_of_it)
     if kind == "delete":
         name, labels = rest_of_it
-        return service.send(who, "DELETE", rest.document_path(name), labels=labels)
+        return service.send(who, "DELETE", rest.document_path(name), security=labels)
     if kind == "plain":
         name, labels, text = rest_of_it
-        return service.send(who, "POST", "/v1/documents", text.encode(), "text/plain", id=name, labels=labels)
-    lines = [{"id": name, "labels": labels, "text": text} for name, labels, text in rest_of_it[0]]
+        return service.send(who, "POST", "/v1/documents", text.encode(), "text/plain", id=name, security=labels)
+    lines = [{"id": name, "security": labels, "text": text} for name, labels, text in rest_of_it[0]]
     body = "".join(json.dumps(line) + "\n" for line in lines)
     return service.send(who, "POST", "/v1/documents", body.encode(), "application/x-ndjson")
 
@@ -107,10 +107,10 @@ def questions(rng, some_texts):
         for labels in rng.sample([None, "", "a", "b", "a,b", "s", "a,s", "b,a", "t,,"], 4) + [None]:
             for below in ("", "/versions", "/near", "/cluster"):
                 limit = rng.choice([None, None, 1, 2, 0])
-                yield "GET", rest.document_path(name, below), None, None, {"labels": labels, "limit": limit}
+                yield "GET", rest.document_path(name, below), None, None, {"security": labels, "limit": limit}
     for _ in range(4):
         a, b = rng.choice(IDS), rng.choice(IDS)
-        sides = {"a": a, "b": b, "a_labels": rng.choice([None, "", "a", "s"]), "b_labels": rng.choice([None, "", "b", "s"])}
+        sides = {"a": a, "b": b, "a_security": rng.choice([None, "", "a", "s"]), "b_security": rng.choice([None, "", "b", "s"])}
         yield "GET", "/v1/compare", None, None, sides
     for limit in (None, 1, 3, 10000):
         yield "GET", "/v1/crawl", None, None, {"limit": limit}
@@ -125,14 +125,14 @@ def questions(rng, some_texts):
 def posts_that_store_nothing(rng, some_texts):
     as_json = "application/json"
     for labels in (*VISIBLE[:2], *HIDDEN):
-        document = {"id": rng.choice(IDS), "labels": labels, "text": rng.choice(some_texts)}
+        document = {"id": rng.choice(IDS), "security": labels, "text": rng.choice(some_texts)}
         dry = {"dry": "1"}
         yield "POST", "/v1/documents", json.dumps(document).encode(), as_json, dry
         yield "POST", "/v1/query", json.dumps(document).encode(), as_json, {}
     for labels in HIDDEN:
-        document = {"id": rng.choice(IDS), "labels": labels, "text": rng.choice(some_texts)}
+        document = {"id": rng.choice(IDS), "security": labels, "text": rng.choice(some_texts)}
         yield "POST", "/v1/documents", json.dumps(document).encode(), as_json, {}
-        yield "DELETE", rest.document_path(rng.choice(IDS)), None, None, {"labels": labels_of(labels)}
+        yield "DELETE", rest.document_path(rng.choice(IDS)), None, None, {"security": labels_of(labels)}
     yield "DELETE", rest.document_path("never"), None, None, {}
     yield "DELETE", rest.document_path("copy 3"), None, None, {}
     for bad in (b"", b"{", b"[]", b'{"id":"x"}', b'{"id":"x","text":7}', b'{"text":"\xff"}'):

@@ -73,7 +73,7 @@ class Service:
         return answer
 
     def put(self, who, name, labels, text, **query):
-        body = json.dumps({"id": name, "labels": labels, "text": text})
+        body = json.dumps({"id": name, "security": labels, "text": text})
         return self.send(who, "POST", "/v1/documents", body, "application/json", **query)
 
     def __enter__(self):

@@ -135,7 +135,7 @@ static void there_are_at_most_64_labels(void **state)
     assert_true(nd_label_set_is_canonical((struct nd_view){bytes, len}));
     free(bytes);
     assert_int_equal(nd_label_set_bytes(label, 65, &bytes, &len, &err), ND_EINVAL);
-    assert_non_null(strstr(err.message, "65 labels"));
+    assert_non_null(strstr(err.message, "65 security labels"));
     /* One that is there twice counts once. */
     assert_int_equal(nd_label_set_bytes(label + 2, 64, &bytes, &len, &err), ND_OK);
     assert_int_equal(len, 63 * 4);

@@ -105,11 +105,11 @@ class Verdict:
     ----------
     verdict : str
         "new", "duplicate" or "near-duplicate".
-    of, of_labels : str or None, tuple of str
-        The id and the labels of the document that it duplicates; None if it is new.
+    of, of_security : str or None, tuple of str
+        The id and the security labels of the document that it duplicates; None if it is new.
     evidence : Evidence or None
         How the two compare; None if it is new.
-    id, labels : str or None, tuple of str
+    id, security : str or None, tuple of str
         What it was stored as; None of a query.
     stored, durable : bool
         Whether it is stored, and whether it is on the disk already.
@@ -134,10 +134,10 @@ class Verdict:
 
     verdict: str
     of: str | None = None
-    of_labels: tuple[str, ...] = ()
+    of_security: tuple[str, ...] = ()
     evidence: Evidence | None = None
     id: str | None = None
-    labels: tuple[str, ...] = ()
+    security: tuple[str, ...] = ()
     stored: bool = False
     durable: bool = False
     version: int | None = None
@@ -157,10 +157,10 @@ class Verdict:
         return cls(
             verdict=str(answer["verdict"]),
             of=of.get("id"),
-            of_labels=tuple(of.get("labels", ())),
+            of_security=tuple(of.get("security", ())),
             evidence=Evidence._of(answer.get("evidence")),
             id=answer.get("id"),
-            labels=tuple(answer.get("labels") or ()),
+            security=tuple(answer.get("security") or ()),
             stored=bool(answer.get("stored", False)),
             durable=bool(answer.get("durable", False)),
             version=answer.get("version"),
@@ -177,7 +177,7 @@ class Stored:
 
     Attributes
     ----------
-    id, labels : str, tuple of str
+    id, security : str, tuple of str
         What it is identified by.
     text : str or None
         Its text; only `Client.get` gives it.
@@ -202,7 +202,7 @@ class Stored:
     """
 
     id: str
-    labels: tuple[str, ...] = ()
+    security: tuple[str, ...] = ()
     text: str | None = None
     created: datetime | None = None
     updated: datetime | None = None
@@ -219,7 +219,7 @@ class Stored:
     def _of(cls, answer: Mapping[str, Any]) -> Stored:
         return cls(
             id=str(answer["id"]),
-            labels=tuple(answer.get("labels") or ()),
+            security=tuple(answer.get("security") or ()),
             text=answer.get("text"),
             created=_time(answer.get("created")),
             updated=_time(answer.get("updated")),
@@ -281,10 +281,10 @@ def _time(value: str | None) -> datetime | None:
     return None if value is None else datetime.fromisoformat(value)
 
 
-def _labels(labels: Iterable[str] | None) -> str | None:
-    if isinstance(labels, str):
-        raise InvalidError("labels are a list of str, not one str")
-    return None if labels is None else ",".join(labels)
+def _security(security: Iterable[str] | None) -> str | None:
+    if isinstance(security, str):
+        raise InvalidError("security is a list of labels (str), not one str")
+    return None if security is None else ",".join(security)
 
 
 class Client:
@@ -362,7 +362,7 @@ class Client:
         *,
         html: str | None = None,
         id: str | None = None,
-        labels: Iterable[str] | None = None,
+        security: Iterable[str] | None = None,
         dry: bool = False,
     ) -> Verdict:
         """Decide about a text, and store it as a version of its id.
@@ -375,8 +375,8 @@ class Client:
             In its place: a page, of which the service takes the text.
         id : str, optional
             Its id (default: the hash of the text).
-        labels : iterable of str, optional
-            Its labels (default: those of the key).
+        security : iterable of str, optional
+            Its security labels (default: those of the key).
         dry : bool, optional
             Only decide.
 
@@ -390,7 +390,7 @@ class Client:
         ServiceError
             The text was refused, or the service cannot be reached.
         """
-        document = _document(text, html, id, labels)
+        document = _document(text, html, id, security)
         return Verdict._of(self._send_json("POST", "/v1/documents" + ("?dry=1" if dry else ""), document))
 
     def query(self, text: str | None = None, *, html: str | None = None) -> Verdict:
@@ -428,7 +428,8 @@ class Client:
         Parameters
         ----------
         documents : iterable of str or mapping
-            Texts, or mappings with ``text`` or ``html``, and ``id`` and ``labels`` if there are any.
+            Texts, or mappings with ``text`` or ``html``, and ``id`` and ``security`` if there are any.  A mapping with
+            ``labels`` and no ``security`` is refused, since labels may be topics.
         batch : int, optional
             How many are sent in a request, of at most about 1 MiB.
         dry : bool, optional
@@ -496,15 +497,15 @@ class Client:
 
     # ---- Documents ----
 
-    def get(self, id: str, labels: Iterable[str] | None = None) -> Stored:
+    def get(self, id: str, security: Iterable[str] | None = None) -> Stored:
         """Get a document, with its text.
 
         Parameters
         ----------
         id : str
             Its id.
-        labels : iterable of str, optional
-            Its labels, where there are several documents with this id.
+        security : iterable of str, optional
+            Its security labels, where there are several documents with this id.
 
         Returns
         -------
@@ -516,34 +517,34 @@ class Client:
         ServiceError
             There is none that the caller sees (``status`` 404), or several (409).
         """
-        return Stored._of(self._send_json("GET", _target(id, "", labels)))
+        return Stored._of(self._send_json("GET", _target(id, "", security)))
 
-    def delete(self, id: str, labels: Iterable[str] | None = None) -> None:
+    def delete(self, id: str, security: Iterable[str] | None = None) -> None:
         """Delete a document and its versions.
 
         Parameters
         ----------
         id : str
             Its id.
-        labels : iterable of str, optional
-            Its labels, where there are several documents with this id.
+        security : iterable of str, optional
+            Its security labels, where there are several documents with this id.
 
         Raises
         ------
         ServiceError
             There is none that the caller sees (``status`` 404), or several (409).
         """
-        self._send("DELETE", _target(id, "", labels))
+        self._send("DELETE", _target(id, "", security))
 
-    def versions(self, id: str, labels: Iterable[str] | None = None, *, limit: int | None = None) -> list[Version]:
+    def versions(self, id: str, security: Iterable[str] | None = None, *, limit: int | None = None) -> list[Version]:
         """List the versions of a document, the first one first.
 
         Parameters
         ----------
         id : str
             Its id.
-        labels : iterable of str, optional
-            Its labels, where there are several documents with this id.
+        security : iterable of str, optional
+            Its security labels, where there are several documents with this id.
         limit : int, optional
             At most so many (default: 100).
 
@@ -552,18 +553,18 @@ class Client:
         list of Version
             Its versions.
         """
-        answer = self._send_json("GET", _target(id, "/versions", labels, limit=limit))
+        answer = self._send_json("GET", _target(id, "/versions", security, limit=limit))
         return [Version._of(row) for row in answer["versions"]]
 
-    def near(self, id: str, labels: Iterable[str] | None = None, *, limit: int | None = None) -> list[Stored]:
+    def near(self, id: str, security: Iterable[str] | None = None, *, limit: int | None = None) -> list[Stored]:
         """List the documents within the threshold of a document, the nearest first.
 
         Parameters
         ----------
         id : str
             Its id.
-        labels : iterable of str, optional
-            Its labels, where there are several documents with this id.
+        security : iterable of str, optional
+            Its security labels, where there are several documents with this id.
         limit : int, optional
             At most so many (default: 100).
 
@@ -572,17 +573,17 @@ class Client:
         list of Stored
             The documents, without their texts.
         """
-        return self._list(_target(id, "/near", labels, limit=limit))
+        return self._list(_target(id, "/near", security, limit=limit))
 
-    def cluster(self, id: str, labels: Iterable[str] | None = None, *, limit: int | None = None) -> list[Stored]:
+    def cluster(self, id: str, security: Iterable[str] | None = None, *, limit: int | None = None) -> list[Stored]:
         """List the documents of the cluster of a document, the leader first.
 
         Parameters
         ----------
         id : str
             Its id.
-        labels : iterable of str, optional
-            Its labels, where there are several documents with this id.
+        security : iterable of str, optional
+            Its security labels, where there are several documents with this id.
         limit : int, optional
             At most so many (default: 100).
 
@@ -591,10 +592,10 @@ class Client:
         list of Stored
             The documents, without their texts.
         """
-        return self._list(_target(id, "/cluster", labels, limit=limit))
+        return self._list(_target(id, "/cluster", security, limit=limit))
 
     def compare(
-        self, a: str, b: str, a_labels: Iterable[str] | None = None, b_labels: Iterable[str] | None = None
+        self, a: str, b: str, a_security: Iterable[str] | None = None, b_security: Iterable[str] | None = None
     ) -> dict[str, Any]:
         """Compare two documents, with edits and copied passages.
 
@@ -602,15 +603,15 @@ class Client:
         ----------
         a, b : str
             Their ids.
-        a_labels, b_labels : iterable of str, optional
-            Their labels, where there are several documents with the same id.
+        a_security, b_security : iterable of str, optional
+            Their security labels, where there are several documents with the same id.
 
         Returns
         -------
         dict
             What ``neardup compare --json`` prints.
         """
-        query = {"a": a, "b": b, "a_labels": _labels(a_labels), "b_labels": _labels(b_labels)}
+        query = {"a": a, "b": b, "a_security": _security(a_security), "b_security": _security(b_security)}
         return self._send_json("GET", "/v1/compare" + _query(query))
 
     def crawl(self, limit: int | None = None) -> list[Stored]:
@@ -720,16 +721,16 @@ class Client:
         return response.status, response.read(), float(after) if after.isdigit() else None
 
 
-def _document(text: str | None, html: str | None, id: str | None, labels: Iterable[str] | None) -> dict[str, Any]:
+def _document(text: str | None, html: str | None, id: str | None, security: Iterable[str] | None) -> dict[str, Any]:
     if (text is None) == (html is None):
         raise InvalidError("a document has either a text or html")
-    if isinstance(labels, str):
-        raise InvalidError("labels are a list of str, not one str")
+    if isinstance(security, str):
+        raise InvalidError("security is a list of labels (str), not one str")
     document: dict[str, Any] = {"text": text} if html is None else {"html": html}
     if id is not None:
         document["id"] = id
-    if labels is not None:
-        document["labels"] = list(labels)
+    if security is not None:
+        document["security"] = list(security)
     return document
 
 
@@ -738,7 +739,10 @@ def _line(document: str | Mapping[str, Any]) -> bytes:
     if isinstance(document, str):
         document = {"text": document}
     else:
-        document = _document(document.get("text"), document.get("html"), document.get("id"), document.get("labels"))
+        unclear = document.get("labels") is not None and document.get("security") is None
+        document = _document(document.get("text"), document.get("html"), document.get("id"), document.get("security"))
+        if unclear:
+            document["labels"] = []  # The service says what to write instead.
     text = json.dumps(document, ensure_ascii=False)
     return text.encode("utf-8", "replace") + b"\n"
 
@@ -761,8 +765,8 @@ def _query(parameters: Mapping[str, str | int | None]) -> str:
     return "?" + urlencode(given) if given else ""
 
 
-def _target(id: str, below: str, labels: Iterable[str] | None, limit: int | None = None) -> str:
-    return f"/v1/documents/{quote(id, safe='')}{below}" + _query({"labels": _labels(labels), "limit": limit})
+def _target(id: str, below: str, security: Iterable[str] | None, limit: int | None = None) -> str:
+    return f"/v1/documents/{quote(id, safe='')}{below}" + _query({"security": _security(security), "limit": limit})
 
 
 def _parse(data: bytes) -> dict[str, Any]:

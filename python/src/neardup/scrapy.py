@@ -24,7 +24,7 @@ setting                    meaning
 NEARDUP_SERVICE_URL        where the service answers, such as ``"http://127.0.0.1:8080"``; without
                            it the middleware is out
 NEARDUP_SERVICE_KEY_FILE   the key to show, in the first line of a file (default: none)
-NEARDUP_SERVICE_LABELS     the labels of the pages, a list (default: those of the key)
+NEARDUP_SERVICE_SECURITY   the security labels of the pages, a list (default: those of the key)
 NEARDUP_SERVICE_SKIP       whether pages that are not due are skipped (default: ``True``)
 NEARDUP_SERVICE_DROP       whether pages that duplicate another one are dropped (default: ``False``)
 =========================  =======================================================================
@@ -293,8 +293,8 @@ class VisitsMiddleware:
     ----------
     client : callable
         Makes a client of the service, for each thread that speaks to it.
-    labels : list of str, optional
-        The labels of the pages (default: those of the key).
+    security : list of str, optional
+        The security labels of the pages (default: those of the key).
     skip : bool, optional
         Whether pages that are not due are skipped.
     drop : bool, optional
@@ -303,22 +303,22 @@ class VisitsMiddleware:
     Examples
     --------
     >>> import neardup
-    >>> VisitsMiddleware(lambda: neardup.Client("http://127.0.0.1:8080"), labels=["news"])
-    VisitsMiddleware(labels=['news'], skip=True, drop=False)
+    >>> VisitsMiddleware(lambda: neardup.Client("http://127.0.0.1:8080"), security=["news"])
+    VisitsMiddleware(security=['news'], skip=True, drop=False)
     """
 
     def __init__(
-        self, client: Callable[[], Client], labels: list[str] | None = None, skip: bool = True, drop: bool = False
+        self, client: Callable[[], Client], security: list[str] | None = None, skip: bool = True, drop: bool = False
     ) -> None:
         self._make = client
-        self._labels = labels
+        self._security = security
         self._skip = skip
         self._drop = drop
         self._idle: list[Client] = []
         self._stats: Any = None
 
     def __repr__(self) -> str:
-        return f"VisitsMiddleware(labels={self._labels!r}, skip={self._skip}, drop={self._drop})"
+        return f"VisitsMiddleware(security={self._security!r}, skip={self._skip}, drop={self._drop})"
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> VisitsMiddleware:
@@ -331,10 +331,10 @@ class VisitsMiddleware:
         if settings.get("NEARDUP_SERVICE_KEY_FILE"):
             with open(settings["NEARDUP_SERVICE_KEY_FILE"]) as file:
                 key = file.readline().strip()
-        labels = settings.getlist("NEARDUP_SERVICE_LABELS") if "NEARDUP_SERVICE_LABELS" in settings else None
+        security = settings.getlist("NEARDUP_SERVICE_SECURITY") if "NEARDUP_SERVICE_SECURITY" in settings else None
         middleware = cls(
             lambda: Client(url, key),
-            labels,
+            security,
             settings.getbool("NEARDUP_SERVICE_SKIP", True),
             settings.getbool("NEARDUP_SERVICE_DROP", False),
         )
@@ -351,7 +351,7 @@ class VisitsMiddleware:
         """
         if not self._skip or not _is_visit(request):
             return
-        due = await self._ask(lambda client: client.get(request.url, self._labels).due)
+        due = await self._ask(lambda client: client.get(request.url, self._security).due)
         if due is not None and due > datetime.now(UTC):
             self._count("skipped")
             raise IgnoreRequest(f"{request.url} is not due before {due:%Y-%m-%d %H:%M} UTC")
@@ -379,8 +379,8 @@ class VisitsMiddleware:
         is_page = b"html" in response.headers.get("Content-Type", b"html")
         text = response.text.encode("utf-8", "replace").decode()
         if is_page:
-            return client.post(html=text, id=url, labels=self._labels)
-        return client.post(text, id=url, labels=self._labels)
+            return client.post(html=text, id=url, security=self._security)
+        return client.post(text, id=url, security=self._security)
 
     async def _ask(self, what: Callable[[Client], Any]) -> Any:
         """Speak to the service in a thread, so that other pages are fetched meanwhile; None: it has no answer."""

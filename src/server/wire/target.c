@@ -20,30 +20,32 @@ static const struct {
     [ND_ROUTE_HEALTH] = {"/healthz", ND_VERB_GET, 0, true},
     [ND_ROUTE_METRICS] = {"/metrics", ND_VERB_GET, 0, false},
     [ND_ROUTE_STATS] = {"/v1/stats", ND_VERB_GET, 0, false},
-    [ND_ROUTE_DOCUMENTS] = {"/v1/documents", ND_VERB_POST, HAS(ID) | HAS(LABELS) | HAS(DRY), false},
+    [ND_ROUTE_DOCUMENTS] = {"/v1/documents", ND_VERB_POST, HAS(ID) | HAS(SECURITY) | HAS(DRY),
+                            false},
     [ND_ROUTE_QUERY] = {"/v1/query", ND_VERB_POST, 0, false},
     [ND_ROUTE_FINGERPRINTS] = {"/v1/fingerprints", ND_VERB_POST, 0, false},
-    [ND_ROUTE_DOCUMENT] = {"/v1/documents/{id}", ND_VERB_GET | ND_VERB_DELETE, HAS(LABELS), false},
-    [ND_ROUTE_VERSIONS] = {"/v1/documents/{id}/versions", ND_VERB_GET, HAS(LABELS) | HAS(LIMIT),
+    [ND_ROUTE_DOCUMENT] = {"/v1/documents/{id}", ND_VERB_GET | ND_VERB_DELETE, HAS(SECURITY),
                            false},
-    [ND_ROUTE_NEAR] = {"/v1/documents/{id}/near", ND_VERB_GET, HAS(LABELS) | HAS(LIMIT), false},
-    [ND_ROUTE_CLUSTER] = {"/v1/documents/{id}/cluster", ND_VERB_GET, HAS(LABELS) | HAS(LIMIT),
+    [ND_ROUTE_VERSIONS] = {"/v1/documents/{id}/versions", ND_VERB_GET, HAS(SECURITY) | HAS(LIMIT),
+                           false},
+    [ND_ROUTE_NEAR] = {"/v1/documents/{id}/near", ND_VERB_GET, HAS(SECURITY) | HAS(LIMIT), false},
+    [ND_ROUTE_CLUSTER] = {"/v1/documents/{id}/cluster", ND_VERB_GET, HAS(SECURITY) | HAS(LIMIT),
                           false},
     [ND_ROUTE_COMPARE] = {"/v1/compare", ND_VERB_GET,
-                          HAS(A) | HAS(B) | HAS(A_LABELS) | HAS(B_LABELS), false},
+                          HAS(A) | HAS(B) | HAS(A_SECURITY) | HAS(B_SECURITY), false},
     [ND_ROUTE_CRAWL] = {"/v1/crawl", ND_VERB_GET, HAS(LIMIT), false},
     [ND_ROUTE_SKETCHES] = {"/v1/sketches", ND_VERB_GET, 0, false},
 };
 
 static const char *const PARAMETER[ND_PARAMETER_COUNT] = {
     [ND_PARAMETER_ID] = "id",
-    [ND_PARAMETER_LABELS] = "labels",
+    [ND_PARAMETER_SECURITY] = "security",
     [ND_PARAMETER_DRY] = "dry",
     [ND_PARAMETER_LIMIT] = "limit",
     [ND_PARAMETER_A] = "a",
     [ND_PARAMETER_B] = "b",
-    [ND_PARAMETER_A_LABELS] = "a_labels",
-    [ND_PARAMETER_B_LABELS] = "b_labels",
+    [ND_PARAMETER_A_SECURITY] = "a_security",
+    [ND_PARAMETER_B_SECURITY] = "b_security",
 };
 
 const char *nd_route_name(enum nd_route route)
@@ -278,10 +280,10 @@ enum nd_refusal nd_labels_split(struct nd_view text, struct nd_label_list *out,
         size_t len = comma ? (size_t)(comma - text.data) : text.len;
 
         if (out->n == ND_STORE_LABELS_MAX)
-            return nd_refuse(err, ND_REFUSAL_INVALID, "there are more than %d labels",
+            return nd_refuse(err, ND_REFUSAL_INVALID, "there are more than %d security labels",
                              ND_STORE_LABELS_MAX);
         if (len == 0 || (comma && len + 1 == text.len))
-            return nd_refuse(err, ND_REFUSAL_INVALID, "a label is empty");
+            return nd_refuse(err, ND_REFUSAL_INVALID, "a security label is empty");
         out->label[out->n++] = (struct nd_view){text.data, len};
         text.data += len + (comma != NULL);
         text.len -= len + (comma != NULL);

@@ -39,15 +39,15 @@ enum nd_verb {
 
 enum nd_parameter {
     ND_PARAMETER_ID,
-    ND_PARAMETER_LABELS,
+    ND_PARAMETER_SECURITY,
     ND_PARAMETER_DRY,
     ND_PARAMETER_LIMIT,
     ND_PARAMETER_A,
     ND_PARAMETER_B,
-    ND_PARAMETER_A_LABELS,
-    ND_PARAMETER_B_LABELS
+    ND_PARAMETER_A_SECURITY,
+    ND_PARAMETER_B_SECURITY
 };
-#define ND_PARAMETER_COUNT (ND_PARAMETER_B_LABELS + 1)
+#define ND_PARAMETER_COUNT (ND_PARAMETER_B_SECURITY + 1)
 
 /* A list of labels, as a parameter has it. */
 struct nd_label_list {

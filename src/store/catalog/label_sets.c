@@ -27,15 +27,16 @@ static enum nd_status check_label(struct nd_view label, struct nd_error *err)
     const uint8_t *p = (const uint8_t *)label.data;
 
     if (label.len == 0 || label.len > ND_STORE_LABEL_MAX)
-        return nd_fail(err, ND_EINVAL, "a label has 1 to %d bytes, not %zu",
+        return nd_fail(err, ND_EINVAL, "a security label has 1 to %d bytes, not %zu",
                        (int)ND_STORE_LABEL_MAX, label.len);
     for (size_t at = 0, n; at < label.len; at += n) {
         n = label_character(p + at, label.len - at);
         if (n == 0)
-            return nd_fail(err, ND_EINVAL,
-                           "a label has a comma, a control character or a byte that is not valid "
-                           "UTF-8, at byte %zu",
-                           at + 1);
+            return nd_fail(
+                err, ND_EINVAL,
+                "a security label has a comma, a control character or a byte that is not valid "
+                "UTF-8, at byte %zu",
+                at + 1);
     }
     return ND_OK;
 }
@@ -98,8 +99,8 @@ enum nd_status nd_label_set_bytes(const struct nd_view *labels, size_t n, char *
     n_sorted = sort_labels(sorted, n);
     if (n_sorted > ND_STORE_LABELS_MAX) {
         free(sorted);
-        return nd_fail(err, ND_EINVAL, "there are %zu labels, and %d is the most", n_sorted,
-                       (int)ND_STORE_LABELS_MAX);
+        return nd_fail(err, ND_EINVAL, "there are %zu security labels, and %d is the most",
+                       n_sorted, (int)ND_STORE_LABELS_MAX);
     }
     joined = join_labels(sorted, n_sorted, &joined_len);
     free(sorted);

@@ -140,7 +140,7 @@ enum nd_store_result nd_session_find(struct nd_session *session,
         return nd_store_fail(err, ND_STORE_NOT_FOUND, "there is no such document");
     if (n_found > 1)
         return nd_store_fail(err, ND_STORE_AMBIGUOUS,
-                             "there are several documents with this id: name the labels");
+                             "there are several documents with this id: name the security labels");
     return ND_STORE_OK;
 }
 

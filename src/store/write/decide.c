@@ -639,7 +639,7 @@ static enum nd_status find_deleted(struct nd_writer *w, struct nd_write *write,
         return fail_write(write, ND_STORE_NOT_FOUND, "there is no such document");
     if (n_found > 1)
         return fail_write(write, ND_STORE_AMBIGUOUS,
-                          "there are several documents with this id: name the labels");
+                          "there are several documents with this id: name the security labels");
     write->result.key.labels =
         nd_label_sets_labels(w->store->sets, row->label_set, &write->result.key.n_labels);
     return ND_OK;

@@ -126,7 +126,7 @@ static enum nd_store_result make_write(struct nd_session *session, const struct 
 
     if (!request->any_labels && !nd_caller_sees(caller, set))
         return nd_store_fail(err, ND_STORE_FORBIDDEN,
-                             "the document has a label that the caller does not have");
+                             "the document has a security label that the caller does not have");
     write = calloc(1, sizeof *write);
     if (!write)
         return nd_store_fail(err, ND_STORE_NO_MEMORY, "out of memory for a document");
