@@ -492,6 +492,11 @@ const struct option option_table[] = {
      FOR_DEDUP, RUN},
     {NULL, "manifest", 0, "FILE", "what was removed, and why: one JSON object per line", FOR_DEDUP,
      RUN},
+    {NULL, "differs", 0, NULL,
+     "say in the manifest which words only one of the two documents has, and whether these are "
+     "only "
+     "numbers, dates or names",
+     FOR_DEDUP, RUN},
     {NULL, "manifest", 0, "FILE",
      "which documents match, which prototype, and why: one JSON object per line", FOR_FILTER, RUN},
     {NULL, "clusters", 0, "FILE", "the id of every document and of the one kept for it, as TSV",

@@ -394,6 +394,7 @@ static void print_all(const struct nd_comparison *c)
     print_edit(c);
     puts(" tokens");
     printf("Hamming distance:     %u of 64\n", c->hamming);
+    printf("they differ in:       %s\n", nd_differs_name(c->differs_in));
     printf("Conrad and Schriber:  %s: terms in common %.1f%% of A's, %.1f%% of B's; the shorter "
            "has %.1f%% of the longer's length\n",
            c->conrad_schriber ? "duplicates" : "different", 100 * share(t->shared, t->a),

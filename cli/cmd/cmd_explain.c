@@ -136,6 +136,7 @@ static void print_explanation(struct results *to, const struct nd_explanation *e
     if (e->band_chance >= 0)
         printf("candidate chance:    %.6f with %u bands of %u\n", e->band_chance, e->bands,
                e->rows);
+    printf("they differ in:      %s\n", nd_differs_name(e->differs_in));
     print_terms(to, "terms in both", e->terms, e->n_shared);
     print_terms(to, "terms only in A", e->terms + e->n_shared, e->n_only_a);
     print_terms(to, "terms only in B", e->terms + e->n_shared + e->n_only_a, e->n_only_b);

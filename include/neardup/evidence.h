@@ -22,6 +22,39 @@
 extern "C" {
 #endif
 
+/* ---- What differs -------------------------------------------------------------------------------
+ */
+
+/* The greatest class of the words that only one of two texts has; each class includes those before it.
+ * ORDER: there is no such word, but order or number of the words differ.  docs/format/outputs.md
+ * defines the classes. */
+enum nd_differs {
+    ND_DIFFERS_NOTHING,
+    ND_DIFFERS_ORDER,
+    ND_DIFFERS_DATES,
+    ND_DIFFERS_NUMBERS,
+    ND_DIFFERS_NAMES,
+    ND_DIFFERS_WORDS
+};
+/* "nothing", "order", "dates", "numbers", "names" or "words". */
+ND_API const char *nd_differs_name(enum nd_differs by);
+
+/* How many words of each text are listed. */
+#define ND_DIFFERENCE_WORDS_MAX 16
+
+/* The distinct words that only one of two texts has. */
+struct nd_difference {
+    enum nd_differs by;
+    /* Number of the words that only the first, and only the second text has. */
+    uint64_t only[2];
+    /* The first of them, as they first stand in the text, which owns their bytes. */
+    struct nd_view word[2][ND_DIFFERENCE_WORDS_MAX];
+};
+/* Compare two texts by their words, which are tokens (docs/format/text.md).  ND_EINVAL: one is not
+ * valid UTF-8; ND_ENOMEM. */
+ND_API enum nd_status nd_difference_of(struct nd_view a, struct nd_view b,
+                                       struct nd_difference *difference, struct nd_error *err);
+
 /* ---- Two documents by every measure -------------------------------------------------------------
  */
 
@@ -72,6 +105,8 @@ struct nd_comparison {
     size_t tokens[2];
 
     int same_bytes, same_words;
+    /* The kind of words that only one of them has. */
+    enum nd_differs differs_in;
     struct nd_overlap shingles;
     /* The distance of the simhashes, of 64. */
     unsigned hamming;
@@ -130,6 +165,8 @@ struct nd_explanation {
     /* Whether their texts are, whatever is decided. */
     enum nd_identical identical;
     int is_short[2];
+    /* The kind of words that only one of them has. */
+    enum nd_differs differs_in;
     /* The bands of the recipe, and the minima in each. */
     unsigned bands, rows;
     /* The probability that a pair of this resemblance shares a band, so that it is compared; -1 if

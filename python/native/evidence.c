@@ -247,7 +247,7 @@ static enum nd_status put_removed(struct evidence *e, const struct where *w,
     put_cluster(e, w, &removed->name, &kept.name, "removed");
     if (e->wants_rows)
         nd_row_removed(&e->rows.manifest, &e->scratch[3], removed, &kept, &decision, e->recipe,
-                       removal->has_via ? &via : NULL);
+                       (struct nd_row_parts){.via = removal->has_via ? &via : NULL});
     return ND_OK;
 }
 

@@ -292,6 +292,7 @@ enum nd_status nd_compare_documents(const struct nd_recipe *recipe,
                                     struct nd_comparison *c, struct nd_error *err)
 {
     struct nd_two_sketches both = {.distance = 0};
+    struct nd_difference differs = {.by = ND_DIFFERS_NOTHING};
     enum nd_status status;
 
     *c = (struct nd_comparison){.parts = params->parts};
@@ -305,6 +306,9 @@ enum nd_status nd_compare_documents(const struct nd_recipe *recipe,
     if (status == ND_OK)
         status = compare_tokens(params, c, err);
     c->same_words = c->same_words && same_before_repair(document);
+    if (status == ND_OK)
+        status = nd_difference_of(document[0]->text, document[1]->text, &differs, err);
+    c->differs_in = differs.by;
     if (status == ND_OK && params->parts & ND_COMPARE_TERMS)
         status = nd_two_terms(document, &c->term, &c->n_shared, &c->n_only_a, &c->n_only_b, err);
     if (status == ND_OK && params->parts & ND_COMPARE_WEIGHTS)
@@ -345,6 +349,7 @@ static void put_measures(struct nd_json *out, const struct nd_comparison *c)
 
     nd_json_put_bool(out, "same_bytes", c->same_bytes);
     nd_json_put_bool(out, "same_words", c->same_words);
+    nd_json_put_text(out, "differs_in", nd_differs_name(c->differs_in));
     nd_json_put_uint(out, "shared_shingles", o->shared);
     nd_json_put_double(out, "resemblance", resemblance);
     nd_json_put_double(out, "resemblance_distance", 1 - resemblance);

@@ -177,6 +177,7 @@ static enum nd_status measure_both(const struct nd_dedup_params *params,
                                    struct nd_explanation *e, struct nd_error *err)
 {
     struct nd_two_sketches both = {.distance = 0};
+    struct nd_difference differs = {.by = ND_DIFFERS_NOTHING};
     enum nd_status status = nd_two_sketches(&params->sketch, document, &both, err);
 
     for (unsigned i = 0; i < 2; i++) {
@@ -189,6 +190,9 @@ static enum nd_status measure_both(const struct nd_dedup_params *params,
     e->equal_minima = both.equal_minima;
     if (status == ND_OK)
         status = nd_texts_identical(&params->sketch, document[0], document[1], &e->identical, err);
+    if (status == ND_OK)
+        status = nd_difference_of(document[0]->text, document[1]->text, &differs, err);
+    e->differs_in = differs.by;
     if (status == ND_OK)
         status = nd_two_terms(document, &e->terms, &e->n_shared, &e->n_only_a, &e->n_only_b, err);
     return status;
@@ -228,6 +232,7 @@ static void put_measures(struct nd_json *out, const struct nd_explanation *e)
     const struct nd_overlap *o = &e->overlap;
 
     nd_json_put_text(out, "identical", identical[e->identical]);
+    nd_json_put_text(out, "differs_in", nd_differs_name(e->differs_in));
     nd_json_put_double(out, "resemblance", nd_fraction(o->shared, o->a + o->b - o->shared));
     nd_json_put_uint(out, "shared", o->shared);
     nd_json_put_double(out, "containment_of_a", nd_fraction(o->shared, o->a));

@@ -1,6 +1,8 @@
 /* rows.c - the rows of the manifest and of the list of clusters */
 #include "evidence/rows.h"
 
+#include "evidence/difference.h"
+
 #include <string.h>
 
 void nd_rows_release(struct nd_rows *rows)
@@ -109,17 +111,17 @@ static void put_passage(struct nd_json *out, const struct nd_row_passage *passag
     nd_json_close(out, '}');
 }
 
-void nd_row_removed(struct nd_json *out, struct nd_json *scratch, const struct nd_party *removed,
-                    const struct nd_party *kept, const struct nd_decision *decision,
-                    const struct nd_recipe *recipe, const struct nd_row_via *via)
+static void put_via(struct nd_json *out, const struct nd_row_via *via)
 {
-    nd_row_removed_for(out, scratch, removed, kept, decision, recipe, via, NULL);
+    nd_json_key(out, "via");
+    nd_name_json(out, &via->name);
+    nd_json_key(out, "via_resemblance");
+    via->is_verified ? nd_json_double(out, via->resemblance) : nd_json_null(out);
 }
 
-void nd_row_removed_for(struct nd_json *out, struct nd_json *scratch,
-                        const struct nd_party *removed, const struct nd_party *kept,
-                        const struct nd_decision *decision, const struct nd_recipe *recipe,
-                        const struct nd_row_via *via, const struct nd_row_passage *passage)
+void nd_row_removed(struct nd_json *out, struct nd_json *scratch, const struct nd_party *removed,
+                    const struct nd_party *kept, const struct nd_decision *decision,
+                    const struct nd_recipe *recipe, struct nd_row_parts parts)
 {
     static const char *const identical[] = {"no", "bytes", "tokens"};
     static const char *const containments[] = {NULL, "containment_of_removed",
@@ -144,17 +146,15 @@ void nd_row_removed_for(struct nd_json *out, struct nd_json *scratch,
     }
     if (recipe->dedup.candidates == ND_CANDIDATES_MATCH && decision->identical == ND_IDENTICAL_NO)
         nd_agreements_json(out, &recipe->method, decision->agreement, "removed", "kept");
-    if (via) {
-        nd_json_key(out, "via");
-        nd_name_json(out, &via->name);
-        nd_json_key(out, "via_resemblance");
-        via->is_verified ? nd_json_double(out, via->resemblance) : nd_json_null(out);
-    }
+    if (parts.via)
+        put_via(out, parts.via);
     if (decision->was_cut) {
         nd_json_put_bool(out, "cut", true);
     }
-    if (passage)
-        put_passage(out, passage);
+    if (parts.passage)
+        put_passage(out, parts.passage);
+    if (parts.differs)
+        nd_difference_json(out, parts.differs, "removed", "kept");
     nd_json_close(out, '}');
     nd_json_line(out);
 }

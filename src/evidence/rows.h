@@ -35,16 +35,18 @@ struct nd_row_passage {
     uint64_t tokens;
 };
 
-/* via: NULL except for components. *scratch is overwritten. */
+/* Parts of a row that only some rows have; NULL: this one does not. */
+struct nd_row_parts {
+    const struct nd_row_via *via; /* for components */
+    const struct nd_row_passage *passage;
+    const struct nd_difference *differs;
+};
+
+/* *scratch is overwritten. */
 ND_API void nd_row_removed(struct nd_json *out, struct nd_json *scratch,
                            const struct nd_party *removed, const struct nd_party *kept,
                            const struct nd_decision *decision, const struct nd_recipe *recipe,
-                           const struct nd_row_via *via);
-/* Write the row with the passage that was copied; NULL: without one. */
-ND_API void nd_row_removed_for(struct nd_json *out, struct nd_json *scratch,
-                               const struct nd_party *removed, const struct nd_party *kept,
-                               const struct nd_decision *decision, const struct nd_recipe *recipe,
-                               const struct nd_row_via *via, const struct nd_row_passage *passage);
+                           struct nd_row_parts parts);
 /* A document that stands for its cluster, for which none is kept. */
 ND_API void nd_row_leader(struct nd_json *out, struct nd_json *scratch,
                           const struct nd_party *removed);

@@ -62,6 +62,7 @@ static const struct key keys[] = {
     {"copies-field", TEXT, AT(copies_field), 0, NULL, NULL, 0, 0},
     {"copy-to", TEXT, AT(copy_to), 0, NULL, NULL, 0, 0},
     {"df-auto", TEXT, AT(df_auto), 0, NULL, NULL, 0, 0},
+    {"differs", FLAG, AT(differs), 0, NULL, "no", 0, 0},
     {"dry-run", FLAG, AT(dry_run), 0, NULL, "no", 0, 0},
     {"exclude", LIST, LIST_AT(input., excludes), NULL, NULL, 0, 0},
     {"force", FLAG, AT(force), 0, NULL, "no", 0, 0},

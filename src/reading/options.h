@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in options.c. */
-enum { ND_RUN_KEYS = 46 };
+enum { ND_RUN_KEYS = 47 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {
@@ -48,7 +48,7 @@ struct nd_run_options {
     bool record_length;
     uint64_t memory;       /* bytes; 0: not bounded */
     const char *predicted; /* a file of nd_run_plan */
-    unsigned char strict, dry_run, force, null_paths, annotate, append, only_against, sketches;
+    unsigned char strict, dry_run, force, null_paths, annotate, append, only_against, sketches, differs;
     /*
      * q 0: the default, which is 1/20 of all records or one record, and none for an input that is
      * replaced.

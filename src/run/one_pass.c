@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/thread/thread.h"
+#include "evidence/difference.h"
 #include "report/summary.h"
 #include "sketches/known_rows.h"
 
@@ -94,8 +95,37 @@ static struct nd_party party_of(const struct nd_parsed *parsed, struct nd_json *
         nd_at_of(parsed->source, parsed->record.line)};
 }
 
-static void put_removed(const struct nd_run *run, struct worker_batch *b, size_t item)
+/* Compare the text of a removed document with that of the kept one, which is read again unless it is
+ * in the batch; *out is valid until the worker looks up something else. */
+static enum nd_status find_difference(struct nd_run *run, struct worker_batch *b, size_t item,
+                                      unsigned worker, struct nd_difference *out,
+                                      struct nd_error *err)
 {
+    const struct nd_decision *decision = &b->decision[item];
+    struct nd_view kept;
+    enum nd_status status = ND_OK;
+
+    *out = (struct nd_difference){.by = ND_DIFFERS_NOTHING};
+    if (decision->identical == ND_IDENTICAL_BYTES)
+        return ND_OK;
+    if (decision->kept >= b->first) {
+        kept = b->batch->parsed[b->index[decision->kept - b->first]].document.text;
+    } else {
+        nd_pool_read_lock(run->pool, worker); /* a document that is kept now may go to the spool */
+        status = nd_lookup_text(run->lookup, &b->place[item], worker, &kept, err);
+        nd_pool_read_unlock(run->pool, worker);
+    }
+    return status == ND_OK
+               ? nd_difference_of(b->batch->parsed[b->index[item]].document.text, kept, out, err)
+               : status;
+}
+
+static enum nd_status put_removed(struct nd_run *run, struct worker_batch *b, size_t item,
+                                  unsigned worker, struct nd_error *err)
+{
+    struct nd_row_parts parts = {NULL};
+    struct nd_difference differs;
+    enum nd_status status = ND_OK;
     const struct nd_decision *decision = &b->decision[item];
     const struct nd_parsed *parsed = &b->batch->parsed[b->index[item]];
     struct nd_party removed, kept;
@@ -103,17 +133,22 @@ static void put_removed(const struct nd_run *run, struct worker_batch *b, size_t
     if (decision->identical == ND_IDENTICAL_NO)
         nd_measured_count(b->measured, &run->recipe->dedup, &decision->overlap);
     if (!nd_outputs_has_names(&run->outputs))
-        return;
+        return ND_OK;
     removed = party_of(parsed, &b->scratch[0]);
     if (decision->kept < b->first)
         kept = b->kept[item];
     else
         kept = party_of(&b->batch->parsed[b->index[decision->kept - b->first]], &b->scratch[1]);
-    if (run->outputs.rows)
+    if (run->outputs.rows && run->options->differs) {
+        status = find_difference(run, b, item, worker, &differs, err);
+        parts.differs = &differs;
+    }
+    if (status == ND_OK && run->outputs.rows)
         nd_row_removed(&b->rows.manifest, &b->scratch[2], &removed, &kept, decision, run->recipe,
-                       NULL);
+                       parts);
     if (run->outputs.clusters)
         nd_row_cluster(&b->rows.clusters, &removed.name, &kept.name, NULL);
+    return status;
 }
 
 static void put_kept(const struct nd_run *run, struct worker_batch *b, size_t place)
@@ -136,13 +171,15 @@ static void put_bad(const struct nd_run *run, struct worker_batch *b, size_t pla
         nd_row_skipped(&b->rows.manifest, &b->scratch[2], &at, parsed->bad->reason);
 }
 
-/* The batch is decided: format its rows and list its survivors, without reading any other batch. */
-static void make_rows(const struct nd_run *run, struct worker_batch *b)
+/* Format the rows of a batch that is decided, and list its survivors. */
+static enum nd_status make_rows(struct nd_run *run, struct worker_batch *b, unsigned worker,
+                                struct nd_error *err)
 {
+    enum nd_status status = ND_OK;
     size_t n = 0;
 
     b->n_survivors = 0;
-    for (size_t i = 0; i < b->batch->count; i++) {
+    for (size_t i = 0; status == ND_OK && i < b->batch->count; i++) {
         const struct nd_parsed *parsed = &b->batch->parsed[i];
 
         if (parsed->bad)
@@ -150,11 +187,12 @@ static void make_rows(const struct nd_run *run, struct worker_batch *b)
         else if (b->decision[n].kept == b->first + n)
             put_kept(run, b, i);
         else
-            put_removed(run, b, n);
+            status = put_removed(run, b, n, worker, err);
         n += !parsed->bad;
     }
     for (unsigned i = 0; i < N_SCRATCH; i++)
         b->rows.manifest.failed |= b->scratch[i].failed;
+    return status;
 }
 
 /* List the records that do not survive, including bad ones. */
@@ -550,7 +588,7 @@ static void finish_batch(struct nd_run *run, struct worker_batch *b, unsigned wo
 {
     b->failed.status = find_names(run, b, worker, &b->failed);
     if (b->failed.status == ND_OK)
-        make_rows(run, b);
+        b->failed.status = make_rows(run, b, worker, &b->failed);
 }
 
 static void write_in_turn(struct passing *p, struct worker_batch *b, unsigned worker,

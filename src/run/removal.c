@@ -2,6 +2,7 @@
 #include "run/removal.h"
 
 #include "base/memory.h"
+#include "evidence/difference.h"
 #include "loads/staged.h"
 #include "report/annotation.h"
 #include "report/copies.h"
@@ -131,20 +132,48 @@ static enum nd_status put_bad(struct nd_emitter *e, const struct nd_parsed *load
     return nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
 }
 
+/* Compare the text of a removed record with that of the kept one, which is read again; *out is valid
+ * until something else is. */
+static enum nd_status find_difference(struct nd_emitter *e, const struct nd_parsed *removed,
+                                      const struct nd_removal *removal, struct nd_difference *out,
+                                      struct nd_error *err)
+{
+    struct nd_view kept;
+    struct nd_place place;
+    enum nd_status status;
+
+    *out = (struct nd_difference){.by = ND_DIFFERS_NOTHING};
+    if (removal->identical == ND_IDENTICAL_BYTES)
+        return ND_OK;
+    status = e->place_of(e->context, removal->kept, &place, err);
+    if (status == ND_OK)
+        status = nd_lookup_text(e->run->lookup, &place, 0, &kept, err);
+    return status == ND_OK ? nd_difference_of(removed->document.text, kept, out, err) : status;
+}
+
 static enum nd_status put_row(struct nd_emitter *e, const struct nd_parsed *loaded,
                               const struct nd_removal *removal, const struct nd_party *removed,
                               const struct nd_party *kept, const struct nd_decision *decision,
                               const struct nd_row_via *via, struct nd_error *err)
 {
     const struct nd_recipe *recipe = e->run->recipe;
+    const bool is_old = e->party_of && removal->kept >= e->n_records;
     struct nd_row_passage passage = {.tokens = 0};
+    struct nd_difference differs;
+    struct nd_row_parts parts = {.via = via};
     enum nd_status status = ND_OK;
 
-    if (e->passage_of && removal->kept >= e->n_records &&
+    if (e->passage_of && is_old &&
         nd_deciding_containment(&recipe->dedup, decision) == ND_CONTAINMENT_OF_KEPT)
         status = e->passage_of(e->context, removal->kept, loaded->document.text, &passage, err);
-    nd_row_removed_for(&e->rows.manifest, &e->place, removed, kept, decision, recipe, via,
-                       passage.text.len ? &passage : NULL);
+    if (passage.text.len)
+        parts.passage = &passage;
+    if (status == ND_OK && e->run->options->differs && !is_old) {
+        status = find_difference(e, loaded, removal, &differs, err);
+        parts.differs = &differs;
+    }
+    if (status == ND_OK)
+        nd_row_removed(&e->rows.manifest, &e->place, removed, kept, decision, recipe, parts);
     return status;
 }
 

@@ -124,6 +124,9 @@ static enum nd_status check_options(const struct nd_run_options *o,
     if (o->append && !o->n_against)
         return nd_fail(err, ND_EINVAL,
                        "append adds the survivors to the last file of against, and there is none");
+    if (o->differs && !o->manifest)
+        return nd_fail(err, ND_EINVAL,
+                       "differs adds to the rows of the manifest, and there is none: give manifest");
     if (o->only_against && check_only(o, err) != ND_OK)
         return ND_EINVAL;
     if (request->heeds_keep && check_none(o, request, err) != ND_OK)
@@ -895,7 +898,7 @@ enum nd_status nd_run_rehearse(const struct nd_run_options *options,
     rehearsal.output = rehearsal.output_dir = rehearsal.copy_to = rehearsal.link_to = NULL;
     rehearsal.removed = rehearsal.manifest = rehearsal.clusters = NULL;
     rehearsal.predicted = NULL;
-    rehearsal.annotate = rehearsal.append = 0;
+    rehearsal.annotate = rehearsal.append = rehearsal.differs = 0;
     rehearsal.copies_field = NULL;
     rehearsal.dry_run = 1;
     return dedup(&rehearsal, watch, events, summary, err);

@@ -222,6 +222,7 @@ TRY = {
     "manifest": "out/m2",
     "dedup clusters": "out/c2",
     "summary": "out/s2",
+    "differs": FLAG,
     "dry-run": FLAG,
     "progress": FLAG,
     "invert": FLAG,

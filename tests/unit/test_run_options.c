@@ -29,6 +29,7 @@ static const struct {
     {"copies-field", "n", NULL, ""},
     {"copy-to", "dir", NULL, ""},
     {"df-auto", "words.df", NULL, ""},
+    {"differs", "yes", "no", "1"},
     {"dry-run", "yes", "no", "true"},
     {"exclude", "*.bak", NULL, ""},
     {"force", "yes", "no", "1"},
@@ -138,9 +139,9 @@ static void every_key_is_set_read_back_and_cleared(void **state)
     assert_string_equal(options->against[0], "seen.sketch");
     assert_string_equal(options->checkpoint, "dir");
     assert_string_equal(options->known_sketches[0], "a.sketch");
-    assert_true(options->append && options->only_against && options->annotate && options->dry_run &&
-                options->null_paths && options->strict && options->pin_threads &&
-                options->input.no_mail);
+    assert_true(options->append && options->only_against && options->annotate && options->differs &&
+                options->dry_run && options->null_paths && options->strict &&
+                options->pin_threads && options->input.no_mail);
     for (size_t i = 0; i < N_ROWS; i++) {
         nd_run_options_clear(options, rows[i].key);
         assert_value(options, i, rows[i].standard);
