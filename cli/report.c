@@ -6,8 +6,8 @@
  * follows from the outcome of the run.
  */
 #include "report.h"
-#include "figures.h"
 #include "file_list.h"
+#include "print_figures.h"
 #include "signals.h"
 
 #include <neardup/index.h>

@@ -1,7 +1,7 @@
 /* fuzz_http.c - targets, header fields, keys and documents of requests: what is accepted is in order
  */
 #include "base/utf8.h"
-#include "server/keys.h"
+#include "server/access_keys.h"
 #include "server/posted.h"
 #include "server/wire/head.h"
 #include "server/wire/target.h"

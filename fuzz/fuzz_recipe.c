@@ -1,5 +1,5 @@
 /* fuzz_recipe.c - an accepted recipe has a canonical form that reads back to the same recipe */
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "record/layout.h"
-#include "record/packed.h"
+#include "record/single.h"
+#include "record/sketch_file_layout.h"
 #include "record/stored.h"
 
 /* The rows of a block, and the shingles behind them, as far as they are there. */

@@ -10,7 +10,7 @@
 #include <neardup/cpu.h>
 
 #include "base/hash.h"
-#include "simd/elias_fano/elias_fano.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 #include "simd/filter/filter_kernels.h"
 #include "simd/hamming/hamming_kernels.h"
 

@@ -3,7 +3,7 @@
  * A program of its own, without a test library, so that a cross build can run it too.  Exits 1 at
  * the first difference.
  */
-#include "simd/cpu.h"
+#include "simd/instruction_set.h"
 #include "simd/json/json_kernels.h"
 
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_recipe_texts.py - writes src/recipe/texts.c, the shipped recipes, from recipes/*.ini
+"""make_recipe_texts.py - writes src/recipe/shipped_recipes.c, the shipped recipes, from recipes/*.ini
 
     tools/make_recipe_texts.py            writes it
     tools/make_recipe_texts.py --check    exit 1 if the committed file differs
@@ -11,10 +11,10 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-OUTPUT = ROOT / "src/recipe/texts.c"
-HEAD = """/* texts.c - the shipped recipes; made by tools/make_recipe_texts.py, not by hand */
+OUTPUT = ROOT / "src/recipe/shipped_recipes.c"
+HEAD = """/* shipped_recipes.c - the shipped recipes; made by tools/make_recipe_texts.py, not by hand */
 /* clang-format off */
-#include "recipe/texts.h"
+#include "recipe/shipped_recipes.h"
 
 #define TEXT(name, text) {name, text, sizeof(text) - 1}
 

@@ -20,7 +20,7 @@ import re
 import sys
 
 GENERATED = re.compile(r"src/(text/(class|fold|normal|digit)_table\.[ch]|feature/(word_table|weight_tables)\.c"
-                       r"|index/bands_table\.h|(engine/recipe_texts|recipe/texts)\.c)$")
+                       r"|index/bands_table\.h|recipe/shipped_recipes\.c)$")
 TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
 FUNCTION_LINES = 80
 

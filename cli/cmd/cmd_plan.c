@@ -1,6 +1,6 @@
 /* cmd_plan.c - neardup plan: what dedup would take and find, predicted from a sample */
 #include "figure_file.h"
-#include "figures.h"
+#include "print_figures.h"
 #include "report.h"
 #include "svg.h"
 

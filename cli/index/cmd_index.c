@@ -2,14 +2,14 @@
 
 /*
  * The subcommands are rows of a table at the end of the file: name, the numbers of paths allowed,
- * and the function. What build, add and query read may be fingerprints or documents; documents.c
- * turns documents into fingerprints by the recipe of the index.
+ * and the function. What build, add and query read may be fingerprints or documents;
+ * document_fingerprints.c turns documents into fingerprints by the recipe of the index.
  */
 #define _GNU_SOURCE
 #include "file_list.h"
 #include "id_list.h"
 #include "index/cmd_index_records.h"
-#include "index/documents.h"
+#include "index/document_fingerprints.h"
 #include "settings.h"
 #include "svg.h"
 

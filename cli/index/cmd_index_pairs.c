@@ -4,7 +4,7 @@
  * thousands of equal fingerprints, would not fit into memory: each fingerprint is then looked up
  * in an index of all, one after the other, and its pairs are written at once.
  */
-#include "index/documents.h"
+#include "index/document_fingerprints.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "id_list.h"
-#include "index/documents.h"
+#include "index/document_fingerprints.h"
 #include "index/fingerprints.h"
 #include "report.h"
 

@@ -6,8 +6,8 @@
 
 #include "report.h"
 #include "results.h"
-#include "service/answers.h"
 #include "service/http.h"
+#include "service/read_answers.h"
 #include "settings.h"
 
 struct client {

@@ -7,7 +7,7 @@
 #include "documents.h"
 
 #include "evidence/features.h"
-#include "evidence/two_documents.h"
+#include "evidence/pair_evidence.h"
 
 #include <stdlib.h>
 

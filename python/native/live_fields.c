@@ -1,7 +1,7 @@
 /* live_fields.c - the fields of the texts in a live index, which stand behind each text */
 #include "live.h"
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 #include <neardup/feature.h>
 #include <stdlib.h>

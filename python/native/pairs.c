@@ -12,7 +12,7 @@
 #include "engine/pair_rule.h"
 #include "evidence/rows.h"
 #include "loads/streamed.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* recipe.c - recipes: made, changed and read by their keys */
 #include "native.h"
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 #include <stdlib.h>
 #include <string.h>

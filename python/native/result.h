@@ -6,7 +6,7 @@
 
 #include <neardup/run.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 #define ND_PY_RESULT "neardup.result"
 

@@ -1,4 +1,4 @@
-/* utf8.h - one character of UTF-8: written, and found well-formed or not */
+/* utf8.h - one character of UTF-8: written, read, and found well-formed or not */
 #ifndef ND_BASE_UTF8_H
 #define ND_BASE_UTF8_H
 
@@ -28,6 +28,28 @@ static inline size_t nd_utf8_put(char *out, uint32_t c)
     out[2] = (char)(0x80 | (c >> 6 & 0x3F));
     out[3] = (char)(0x80 | (c & 0x3F));
     return 4;
+}
+
+/* Return the code point at `text`, which is valid UTF-8; *len is the number of its bytes. */
+static inline uint32_t nd_utf8_decode(const char *text, size_t *len)
+{
+    const uint8_t *p = (const uint8_t *)text;
+
+    if (p[0] < 0x80) {
+        *len = 1;
+        return p[0];
+    }
+    if (p[0] < 0xE0) {
+        *len = 2;
+        return (uint32_t)(p[0] & 31) << 6 | (p[1] & 63);
+    }
+    if (p[0] < 0xF0) {
+        *len = 3;
+        return (uint32_t)(p[0] & 15) << 12 | (uint32_t)(p[1] & 63) << 6 | (p[2] & 63);
+    }
+    *len = 4;
+    return (uint32_t)(p[0] & 7) << 18 | (uint32_t)(p[1] & 63) << 12 | (uint32_t)(p[2] & 63) << 6 |
+           (p[3] & 63);
 }
 
 /*

@@ -1,6 +1,7 @@
 /* met.h - a set of documents, and which others could meet one of them: equal it or be its candidate
  *
- * For runs that look through documents of a file which are far more than matter (old/against.c).
+ * For runs that look through documents of a file which are far more than matter
+ * (old/against_run.c).
  */
 #ifndef ND_CANDIDATES_MET_H
 #define ND_CANDIDATES_MET_H

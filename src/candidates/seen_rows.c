@@ -33,7 +33,7 @@
 #include "base/memory.h"
 #include "base/thread/pool.h"
 #include "candidates/met.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "record/stored.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 struct short_text {
     uint64_t shingle; /* of all its tokens, as within a longer text */

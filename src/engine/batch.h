@@ -5,7 +5,7 @@
 #include <neardup/dedup.h>
 
 #include "base/thread/handle.h"
-#include "engine/compare.h"
+#include "engine/verify.h"
 
 struct nd_dedup;
 

@@ -1,10 +1,10 @@
 /* candidate_count.c - how many candidates the kept documents would be of one another */
 
 /*
- * The low bytes of the minima are all that bands are made of (index/row.c), so the rows of the index
- * tell who would share a band at any threshold.  For each band the documents are sorted by their
- * keys, and the pairs of each bucket are tested as a look-up would (nd_index_query_row): a pair
- * counts in the first band that it shares.
+ * The low bytes of the minima are all that bands are made of (index/index_row.c), so the rows of
+ * the index tell who would share a band at any threshold.  For each band the documents are sorted
+ * by their keys, and the pairs of each bucket are tested as a look-up would (nd_index_query_row): a
+ * pair counts in the first band that it shares.
  */
 #include "engine/candidate_count.h"
 
@@ -14,9 +14,9 @@
 #include "base/hash.h"
 #include "engine/batch.h"
 #include "engine/document/shingle_cache.h"
+#include "index/index_row.h"
 #include "index/live_state.h"
-#include "index/row.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 enum { DOCUMENTS_MAX = 20000, BUCKET_MAX = 128 };
 

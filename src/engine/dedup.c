@@ -10,7 +10,7 @@
 #include "engine/batch.h"
 #include "engine/document/sketched.h"
 #include "engine/engine.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 static void release(struct nd_dedup *d)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/thread/pool.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* As nd_dedup_new, by parameters that need not be a recipe's. */
 ND_API struct nd_dedup *nd_dedup_new_with(const struct nd_dedup_params *params,

@@ -3,7 +3,7 @@
 #define ND_ENGINE_KEPT_H
 
 #include "engine/finder.h"
-#include "engine/texts.h"
+#include "engine/kept_texts.h"
 #include "index/multimap.h"
 
 /*

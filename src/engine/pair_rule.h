@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 struct nd_pair_rule {
     bool has_near_misses;

@@ -6,7 +6,7 @@
  * of the requested parts needs it (struct nd_compare_params: parts). The texts are tokenised once,
  * and the measures work on hashes of tokens.
  */
-#include "evidence/two_documents.h"
+#include "evidence/pair_evidence.h"
 
 #include <neardup/feature.h>
 #include <neardup/sketch.h>
@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "evidence/name.h"
 #include "evidence/rows.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* ---- The weighted features of both ----------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include <neardup/run.h>
 
 #include "base/json_out.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /*
  * How near removed documents are to what they were compared with: the i-th step counts those that

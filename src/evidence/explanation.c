@@ -11,9 +11,9 @@
 #include "engine/document/matching.h"
 #include "engine/engine.h"
 #include "evidence/name.h"
+#include "evidence/pair_evidence.h"
 #include "evidence/rows.h"
-#include "evidence/two_documents.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 #include <neardup/index.h>
 #include <neardup/sketch.h>

@@ -11,7 +11,7 @@
 #include "base/json_out.h"
 #include "base/memory.h"
 #include "evidence/name.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* ---- From a document to the features of one signature, with the hashes that it uses ---------- */
 

@@ -9,7 +9,7 @@
 #include <neardup/run.h>
 
 #include "base/json_out.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* A field, and a value of it as it is written in the document. */
 struct nd_run_value {

@@ -8,7 +8,7 @@
 
 #include "base/json_out.h"
 #include "evidence/name.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* The rows of a batch: formatted in parallel, written in order. */
 struct nd_rows {

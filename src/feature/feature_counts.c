@@ -8,10 +8,10 @@
 #include "feature/feature_counts.h"
 
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "feature/df_layout.h"
 #include "feature/word/scan.h"
 #include "simd/sketch/sketch_kernels.h"
-#include "text/utf8.h"
 
 #include <neardup/sketch.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 #include <neardup/sketch.h>
 #include <neardup/text.h>

@@ -5,10 +5,10 @@
  */
 #include "feature/featurer.h"
 
+#include "base/utf8.h"
 #include "feature/text_list.h"
 #include "feature/word/apostrophes.h"
 #include "text/places.h"
-#include "text/utf8.h"
 
 #include <neardup/text.h>
 

@@ -1,8 +1,8 @@
 /* field_values.c - a field's value, or the values of a JSON array */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "feature/field_values.h"
-#include "text/utf8.h"
 
 /* Make a value of the bytes since the last one, unless there are none.  1; 0: no memory. */
 static int end_value(struct nd_text_list *v)
@@ -66,7 +66,7 @@ static int read_escape(const char **p, const char *end, char out[4])
     if (**p == 'u') {
         ++*p;
         code = read_code(p, end);
-        return code < 0 ? -1 : (int)nd_utf8_encode((uint32_t)code, out);
+        return code < 0 ? -1 : (int)nd_utf8_put(out, (uint32_t)code);
     }
     name = **p ? strchr(names, **p) : NULL;
     if (!name)

@@ -2,10 +2,10 @@
 #include "feature/word_rules.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "feature/feature_params.h"
 #include "feature/word/apostrophes.h"
 #include "text/digit.h"
-#include "text/utf8.h"
 
 #include <neardup/ratio.h>
 #include <neardup/text.h>

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "index/candidates.h"
+#include "index/candidate_list.h"
 #include "index/live.h"
 
 enum { MORE_VALUES = 3 };

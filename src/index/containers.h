@@ -6,9 +6,9 @@
 
 #include <neardup/index.h>
 
-#include "index/candidates.h"
+#include "index/candidate_list.h"
+#include "index/index_row.h"
 #include "index/postings.h"
-#include "index/row.h"
 
 /*
  * A shingle is known here by 32 bits of its hash, and a document by the distinct ones, ascending.

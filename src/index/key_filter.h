@@ -2,7 +2,7 @@
 #ifndef ND_INDEX_KEY_FILTER_H
 #define ND_INDEX_KEY_FILTER_H
 
-#include "index/row.h"
+#include "index/index_row.h"
 
 /*
  * The keys of a row are told apart by their tables, which is what the keys of nd_table_keys are not.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/candidates.h"
+#include "index/candidate_list.h"
 #include "index/live_state.h"
 #include "simd/sketch/sketch_kernels.h"
 

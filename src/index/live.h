@@ -7,7 +7,7 @@
 #include <neardup/index.h>
 
 #include "base/thread/pool.h"
-#include "index/row.h"
+#include "index/index_row.h"
 
 /*
  * At least so many low bytes agree in two documents of resemblance num / den or more: fewer do with

@@ -8,8 +8,8 @@
 #include <neardup/index.h>
 
 #include "base/memory.h"
+#include "index/index_row.h"
 #include "index/multimap.h"
-#include "index/row.h"
 
 struct nd_live_growth;
 struct nd_live_file;
@@ -129,7 +129,7 @@ static inline uint64_t nd_live_key(const struct nd_index *index, unsigned t, uin
 /* ND_EINVAL: no index can have these. */
 enum nd_status nd_live_check_params(const struct nd_index_params *params, struct nd_error *err);
 
-/* ---- The tables' memory (tables.c) ---- */
+/* ---- The tables' memory (table_memory.c) ---- */
 
 /* Whether `more` documents fit into every table. */
 bool nd_live_fits(const struct nd_index *index, size_t more);

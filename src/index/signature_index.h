@@ -6,7 +6,7 @@
 
 #include <neardup/signature.h>
 
-#include "index/candidates.h"
+#include "index/candidate_list.h"
 
 /* How one of the signatures is stored: its form, and words of each, 0 where that varies. */
 struct nd_signature_shape {

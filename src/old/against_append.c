@@ -1,12 +1,12 @@
 /* against_append.c - the survivors of a run with old documents, added to the last file */
-#include "old/against.h"
+#include "old/against_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "old/against_parts.h"
-#include "record/packed.h"
+#include "record/single.h"
 
 /* The number in the file that is added to of a source of the inputs; none yet: UINT32_MAX. */
 static enum nd_status number_source(struct nd_against *a, uint32_t source, uint32_t *number,

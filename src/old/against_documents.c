@@ -1,5 +1,5 @@
 /* against_documents.c - old and new documents as the engine and the outputs ask for them */
-#include "old/against.h"
+#include "old/against_run.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "old/against_parts.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "sketches/sketches.h"
 
 enum { ITEM_SHINGLES_MAX = 1 << 18 };

@@ -1,12 +1,12 @@
 /* against_short.c - new documents that contain a short old one as a whole */
-#include "old/against.h"
+#include "old/against_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "old/against_parts.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* ---- While the new documents are read ---- */
 

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "record/document_row.h"
-#include "record/packed.h"
+#include "record/single.h"
 
 struct nd_sketch_packer {
     struct nd_pool *pool;

@@ -8,7 +8,7 @@
 
 #include "base/thread/pool.h"
 #include "reading/reading.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "sketches/known_rows.h"
 
 struct nd_sketch_packer;

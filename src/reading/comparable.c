@@ -1,7 +1,7 @@
 /* comparable.c - which documents are compared with one another */
 #include "reading/comparable.h"
 
-#include "reading/options.h"
+#include "reading/run_options.h"
 
 #include <string.h>
 

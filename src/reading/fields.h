@@ -9,7 +9,7 @@
 
 #include "reading/reporter.h"
 #include "recipe/keep.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "sketches/sketched_fields.h"
 
 /*

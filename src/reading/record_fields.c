@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reading/options.h"
+#include "reading/run_options.h"
 
 void nd_record_fields_release(struct nd_record_fields *fields)
 {

@@ -1,7 +1,7 @@
 /* df_features.c - which features of a recipe a df table counts */
 #include <string.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 const struct nd_recipe_signature *nd_recipe_df_signature(const struct nd_recipe *recipe,
                                                          const char *which)

@@ -2,9 +2,9 @@
  * ini.c - the text of a recipe: its sections and keys read, checked, written canonically
  *
  * A recipe is written as sections and "key = value"; a comment is a line that begins with # or ;.
- * All here follows from the rows of the two tables of keys.c: no function knows a key by name; one
- * value is read and written by value.c.  `values` is the struct that a table's keys are in: struct
- * nd_recipe for [sketch] and [decide], struct nd_recipe_signature for [signature NAME].
+ * All here follows from the rows of the two tables of recipe_keys.c: no function knows a key by
+ * name; one value is read and written by value.c.  `values` is the struct that a table's keys are
+ * in: struct nd_recipe for [sketch] and [decide], struct nd_recipe_signature for [signature NAME].
  *
  * From top to bottom: the canonical text; keys without effect; the lines of a text; one assignment;
  * the public functions.
@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/view.h"
-#include "recipe/keys.h"
+#include "recipe/recipe_keys.h"
 
 static const char *half_name(enum nd_recipe_half half)
 {

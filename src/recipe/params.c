@@ -17,7 +17,7 @@
 #include "match/measure.h"
 #include "match/rule.h"
 #include "recipe/keep_policy.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "sketch/sketcher.h"
 
 struct nd_dedup_params nd_dedup_params_default(void)

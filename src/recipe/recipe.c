@@ -4,6 +4,8 @@
  * The syntax of a recipe's text is in ini.c, the checks of its values are in params.c.
  */
 #define _GNU_SOURCE
+#include <neardup/sketch_file.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +14,8 @@
 #include "base/memory.h"
 #include "base/view.h"
 #include "match/rule.h"
-#include "recipe/recipe.h"
-#include "recipe/texts.h"
+#include "recipe/recipe_struct.h"
+#include "recipe/shipped_recipes.h"
 
 struct nd_recipe nd_recipe_default(void)
 {
@@ -351,4 +353,12 @@ enum nd_status nd_recipe_simhash_of(const struct nd_recipe *recipe, struct nd_re
             n);
     *out = found;
     return ND_OK;
+}
+
+struct nd_sketch_kept nd_sketch_kept_of(const struct nd_recipe *recipe)
+{
+    const bool by_rule = recipe->dedup.candidates == ND_CANDIDATES_MATCH;
+
+    return (struct nd_sketch_kept){.minima = !by_rule,
+                                   .shingles = !by_rule || recipe->dedup.verify != ND_VERIFY_NONE};
 }

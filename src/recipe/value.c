@@ -11,7 +11,7 @@
 
 #include "base/number/number.h"
 #include "base/view.h"
-#include "recipe/keys.h"
+#include "recipe/recipe_keys.h"
 
 static bool is_within(const struct nd_recipe_key *key, double number)
 {

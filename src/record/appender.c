@@ -24,9 +24,9 @@
 #include "base/file/temporary.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "record/layout.h"
 #include "record/parts.h"
-#include "record/reader.h"
+#include "record/sketch_file_layout.h"
+#include "record/sketch_reader.h"
 
 struct nd_sketch_appender {
     char *path;

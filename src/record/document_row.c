@@ -10,8 +10,8 @@
 
 #include "base/hash.h"
 #include "base/replaced_hash.h"
-#include "recipe/recipe.h"
-#include "record/layout.h"
+#include "recipe/recipe_struct.h"
+#include "record/sketch_file_layout.h"
 #include "sketch/signer.h"
 
 static bool make_signers(struct nd_document_rows *rows, const struct nd_recipe *recipe,

@@ -1,7 +1,7 @@
 /* document_signer.c - a section [signature NAME] at work: from a document to one of its signatures */
 #include <stdlib.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 struct nd_document_signer {
     struct nd_featurer *featurer;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "record/reader.h"
+#include "record/sketch_reader.h"
 
 const char *nd_sketch_file_path(const struct nd_sketch_file *f)
 {

@@ -3,12 +3,12 @@
  * Each row has its own checksum, so that it can be read without the others of its block.  The place of
  * the row is part of it: a row that stands elsewhere than it was written is refused.
  */
-#include "record/layout.h"
+#include "record/sketch_file_layout.h"
 
 #include <string.h>
 
 #include "base/hash.h"
-#include "record/packed.h"
+#include "record/single.h"
 #include "sketch/signer.h"
 
 /* ---- Lengths ---- */

@@ -1,10 +1,10 @@
 /* shingle_code.c - the shingles of a document in the code of Elias and Fano (Elias 1974) */
-#include "record/layout.h"
+#include "record/sketch_file_layout.h"
 
 #include <string.h>
 
 #include "base/hash.h"
-#include "simd/elias_fano/elias_fano.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 
 /* How many low bits of a shingle are written as they are. */
 static unsigned low_bits(uint64_t n)

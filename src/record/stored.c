@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "record/reader.h"
+#include "record/sketch_reader.h"
 
 void nd_stored_rows_release(struct nd_stored_rows *rows)
 {

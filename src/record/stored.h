@@ -3,8 +3,8 @@
 #define ND_RECORD_STORED_H
 
 #include "base/memory.h"
-#include "record/layout.h"
-#include "record/packed.h"
+#include "record/single.h"
+#include "record/sketch_file_layout.h"
 
 /* Rows that were checked, and are not yet made into struct nd_sketch_row.  Starts from zeroes. */
 struct nd_stored_rows {

@@ -13,7 +13,7 @@
 #include "input/formats/lines.h"
 #include "input/formats/mail_head.h"
 #include "input/formats/table_row.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "report/json_member.h"
 
 #include <string.h>

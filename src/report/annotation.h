@@ -9,7 +9,7 @@
 
 #include "evidence/rows.h"
 #include "reading/names.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /*
  * The annotations of `filter` and `dedup` (docs/format/outputs.md). The same value has the same

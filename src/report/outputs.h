@@ -9,10 +9,10 @@
 #include "base/file/publish.h"
 #include "base/file/spool.h"
 #include "evidence/rows.h"
-#include "reading/options.h"
 #include "reading/reading.h"
 #include "reading/request.h"
-#include "recipe/recipe.h"
+#include "reading/run_options.h"
+#include "recipe/recipe_struct.h"
 #include "report/output.h"
 #include "report/survivors.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/file/temporary.h"
-#include "record/packed.h"
+#include "record/single.h"
 #include "report/output.h"
 
 struct nd_sketch_output {

@@ -8,7 +8,7 @@
 
 #include "base/file/late_write.h"
 #include "base/file/publish.h"
-#include "reading/options.h"
+#include "reading/run_options.h"
 
 #include <stdbool.h>
 

@@ -8,8 +8,8 @@
 
 #include "base/file/spool.h"
 #include "reading/lookup.h"
-#include "run/keep_order.h"
-#include "run/run.h"
+#include "recipe/keep_order.h"
+#include "run/run_parts.h"
 
 struct nd_bounded_record {
     struct nd_place place;

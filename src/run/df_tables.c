@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /*
  * Signatures that name the same file share the table. NULL with err->status ND_OK: no path is

@@ -1,5 +1,5 @@
 /* first_document.c - what the first document tells of the others: its fields, and whether it has an id */
-#include "run/run.h"
+#include "run/run_parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * or an input that would lose something by being rewritten make the run fail, and nothing is
  * published.
  */
-#include "run/run.h"
+#include "run/run_parts.h"
 
 #include "report/mirror.h"
 

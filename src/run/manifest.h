@@ -4,10 +4,10 @@
 
 #include <neardup/run.h>
 
-#include "old/against.h"
-#include "reading/options.h"
+#include "old/against_run.h"
 #include "reading/reading.h"
-#include "recipe/recipe.h"
+#include "reading/run_options.h"
+#include "recipe/recipe_struct.h"
 #include "report/output.h"
 
 /* Write the first line: what was done, to which inputs, and with which options. */

@@ -1,5 +1,5 @@
 /* one_pass.c - the first of equals is kept: everything leaves as it is decided */
-#include "run/run.h"
+#include "run/run_parts.h"
 
 #include "base/memory.h"
 #include "base/thread/thread.h"

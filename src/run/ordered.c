@@ -2,12 +2,12 @@
 #define _GNU_SOURCE
 #include "base/memory.h"
 #include "loads/staged.h"
-#include "old/against.h"
+#include "old/against_run.h"
 #include "reading/lookup.h"
+#include "recipe/keep_order.h"
 #include "report/summary.h"
-#include "run/keep_order.h"
 #include "run/removal.h"
-#include "run/run.h"
+#include "run/run_parts.h"
 #include "sketches/known_rows.h"
 
 #include <stdlib.h>
@@ -37,9 +37,9 @@
  * Where the memory is bounded (only with old documents does it come here), what is held is measured
  * while it grows, and a run that needs more says how much.
  *
- * With old documents (against.c) the first pass sketches, too.  The engine then gets rows in place of
- * texts: first the old documents that matter, then the new ones in keep order.  Old ones have the
- * record numbers behind all others, and are never written.
+ * With old documents (against_run.c) the first pass sketches, too.  The engine then gets rows in
+ * place of texts: first the old documents that matter, then the new ones in keep order.  Old ones
+ * have the record numbers behind all others, and are never written.
  */
 /* A record that needs more memory than there is. */
 struct too_long {

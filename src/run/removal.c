@@ -6,7 +6,7 @@
 #include "loads/staged.h"
 #include "report/annotation.h"
 #include "report/copies.h"
-#include "run/run.h"
+#include "run/run_parts.h"
 
 #include <string.h>
 

@@ -6,14 +6,14 @@
  * holds these parts. Between beginning and end, dedup goes through one_pass.c or
  * ordered.c; the other commands (src/uses) go through the batches by nd_run_each_batch, here.
  */
-#include "run/run.h"
+#include "run/run_parts.h"
 
 #include <neardup/text.h>
 
 #include "input/streams/sampling.h"
-#include "old/against.h"
+#include "old/against_run.h"
 #include "reading/slice.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "report/copies.h"
 #include "report/json_member.h"
 #include "run/forecast.h"

@@ -1,5 +1,5 @@
 /* sketch_run.c - a run over sketch files: its recipe, and what it cannot do without the texts */
-#include "run/run.h"
+#include "run/run_parts.h"
 
 /* Return the option that needs more of a document than its sketch; NULL: none does. */
 static const char *needs_text(const struct nd_run *run)

@@ -10,9 +10,8 @@
 #include "base/hash.h"
 #include "base/view.h"
 #include "evidence/name.h"
-#include "evidence/two_documents.h"
+#include "evidence/pair_evidence.h"
 #include "server/answers.h"
-#include "server/sketches.h"
 
 enum {
     LIMIT = 100, /* of lists, unless the request names one */

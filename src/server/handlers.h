@@ -30,4 +30,11 @@ enum nd_refusal nd_put_reading(struct nd_exchange *x, struct nd_workspace *w,
 /* Whether the route stores: without dry=1. */
 bool nd_handler_stores(const struct nd_exchange *x);
 
+/* ---- The sketches of all documents, for the administrator (handle_sketches.c) ---- */
+
+/* Make the file of the answer, x->answer.  It takes as long as sketching everything: a job does it, and
+ * one at a time.  ADMINISTRATOR, BUSY (another is under way), ENDING, NO_SPACE; what the store says. */
+enum nd_refusal nd_handle_sketches(struct nd_exchange *x, struct nd_workspace *w,
+                                   struct nd_error *err);
+
 #endif

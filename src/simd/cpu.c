@@ -1,5 +1,5 @@
 /* cpu.c - which instruction set to use: the only file that asks the processor */
-#include "simd/cpu.h"
+#include "simd/instruction_set.h"
 
 #include <neardup/cpu.h>
 

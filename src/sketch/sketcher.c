@@ -2,11 +2,11 @@
 #include "sketch/sketcher.h"
 
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "simd/sketch/sketch_kernels.h"
 #include "sketch/shingler.h"
 #include "text/text_stream.h"
 #include "text/tokeniser.h"
-#include "text/utf8.h"
 
 #include <neardup/text.h>
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/file/spool.h"
-#include "record/layout.h"
-#include "record/packed.h"
+#include "record/single.h"
+#include "record/sketch_file_layout.h"
 
 /* Memory comes in chunks.  A document that has no room in one is in the file. */
 enum { CHUNK_BYTES = 4 << 20, CHUNKS_MAX = 64 };

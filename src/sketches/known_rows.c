@@ -16,9 +16,9 @@
 #include "base/file/external_sort.h"
 #include "base/file/spool.h"
 #include "base/memory.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "record/document_row.h"
-#include "record/packed.h"
+#include "record/single.h"
 
 enum { FILES_MAX = 4096 };
 #define ROW_MASK ((UINT64_C(1) << 40) - 1)

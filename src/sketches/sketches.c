@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/layout.h"
-#include "record/packed.h"
 #include "record/parts.h"
+#include "record/single.h"
+#include "record/sketch_file_layout.h"
 
 struct file {
     struct nd_sketch_file *file;

@@ -10,7 +10,7 @@
 #include <neardup/sketch_file.h>
 
 #include "base/memory.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "sketches/sketched_fields.h"
 
 /*

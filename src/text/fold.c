@@ -2,8 +2,8 @@
 #include "text/fold.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "text/fold_table.h"
-#include "text/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static inline uint32_t entry(uint32_t c)
     return nd_fold_entry[(size_t)nd_fold_entry_block[c / 64] * 64 + c % 64];
 }
 
-/* The UTF-8 of c in memory order, and its length: nd_utf8_encode without byte stores. */
+/* The UTF-8 of c in memory order, and its length: nd_utf8_put without byte stores. */
 static inline uint32_t encode(uint32_t c, size_t *n)
 {
     if (c < 0x80) {

@@ -2,7 +2,7 @@
 #include "text/normal.h"
 
 #include "base/memory.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

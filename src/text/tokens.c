@@ -9,9 +9,9 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "simd/text/token_hash.h"
 #include "text/normal.h"
-#include "text/utf8.h"
 
 #include <neardup/text.h>
 
@@ -53,7 +53,7 @@ enum nd_status nd_text_normalise(const char *text, size_t len, char **out, size_
         for (size_t i = 0; good && i < normal.out.count; i++) {
             char bytes[4];
 
-            good = nd_buffer_append(&made, bytes, nd_utf8_encode(normal.out.code[i], bytes));
+            good = nd_buffer_append(&made, bytes, nd_utf8_put(bytes, normal.out.code[i]));
         }
     }
     nd_normal_release(&normal);
@@ -110,7 +110,7 @@ static bool add(struct builder *b, uint32_t c, uint64_t from, uint64_t to)
 {
     enum nd_class class = nd_class_of(c);
     char bytes[4];
-    size_t n = nd_utf8_encode(c, bytes);
+    size_t n = nd_utf8_put(bytes, c);
 
     if (class != b->class && !end_run(b))
         return false;

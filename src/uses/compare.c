@@ -1,10 +1,10 @@
 /* compare.c - two documents beside each other, by every measure */
-#include "run/run.h"
+#include "run/run_parts.h"
 #include "uses/two_documents.h"
 
 #include <neardup/uses.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 enum nd_status nd_run_compare(const struct nd_run_options *options,
                               const struct nd_compare_params *params, const char *a, const char *b,

@@ -2,7 +2,7 @@
  * df_calibrate.c - the factor of a threshold, found on a sample of documents (Seshasai 2009,
  * §6.4.3)
  */
-#include "run/df.h"
+#include "run/count_df.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* explain.c - two documents beside each other, and the verdict */
 #include "reading/names.h"
-#include "recipe/recipe.h"
-#include "run/run.h"
+#include "recipe/recipe_struct.h"
+#include "run/run_parts.h"
 #include "uses/two_documents.h"
 
 enum nd_status nd_explain_both(const struct nd_recipe *recipe, const struct nd_held *held,

@@ -9,7 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "reading/names.h"
-#include "run/run.h"
+#include "run/run_parts.h"
 #include "uses/read_manifest.h"
 #include "uses/two_documents.h"
 

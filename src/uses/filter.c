@@ -19,7 +19,7 @@
 #include "base/replaced_hash.h"
 #include "input/formats/formats.h"
 #include "loads/streamed.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* The prototype that is nearest to a document. */
 struct nearest_prototype {

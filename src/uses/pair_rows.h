@@ -8,7 +8,7 @@
 
 #include "base/json_out.h"
 #include "evidence/name.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 struct nd_pair_line {
     struct nd_name earlier, later;

@@ -10,7 +10,7 @@
 #include "uses/read_manifest.h"
 
 #include "input/formats/json_walk.h"
-#include "run/run.h"
+#include "run/run_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <neardup/run.h>
 
 #include "base/memory.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* The row of a removed document. Names are as in the manifest, with JSON escapes decoded. */
 struct nd_manifest_row {

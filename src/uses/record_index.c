@@ -3,8 +3,8 @@
  *
  * The file is a sketch file, so any recipe can be used.  The documents that are looked up are sketched
  * first.  Then the file is gone through once, and the records that some of them could match are given
- * to an engine (old/against.h), which compares: memory follows the documents that are asked about
- * and what they meet.
+ * to an engine (old/against_run.h), which compares: memory follows the documents that are asked
+ * about and what they meet.
  */
 #include <neardup/uses.h>
 
@@ -12,9 +12,9 @@
 
 #include "base/memory.h"
 #include "loads/staged.h"
-#include "old/against.h"
-#include "recipe/recipe.h"
-#include "run/run.h"
+#include "old/against_run.h"
+#include "recipe/recipe_struct.h"
+#include "run/run_parts.h"
 #include "uses/pair_rows.h"
 
 struct indexing {

@@ -2,9 +2,9 @@
 
 /*
  * The documents of the cluster are held in memory, tokenised. The template is the set of shingles
- * that occur in a sufficient fraction of them (src/match/template.c); every token that such a
- * shingle covers is shared, and the others are what is left of a document. The template is shown as
- * it reads in the document that has most of it.
+ * that occur in a sufficient fraction of them (src/match/shared_shingles.c); every token that such
+ * a shingle covers is shared, and the others are what is left of a document. The template is shown
+ * as it reads in the document that has most of it.
  */
 #include "uses/read_manifest.h"
 #include "uses/use.h"
@@ -19,7 +19,7 @@
 
 #include "base/hash.h"
 #include "base/hash_set.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* ---- The documents of one cluster, from a file that dedup --clusters wrote ------------------- */
 

@@ -8,7 +8,7 @@
 #include "uses/two_documents.h"
 #include "base/groups.h"
 #include "reading/names.h"
-#include "run/run.h"
+#include "run/run_parts.h"
 
 #include <neardup/sketch.h>
 #include <neardup/text.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* ---- Reading record by record ---------------------------------------------------------------- */
 

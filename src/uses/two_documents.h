@@ -8,9 +8,9 @@
 #include <neardup/uses.h>
 
 #include "base/memory.h"
-#include "evidence/two_documents.h"
+#include "evidence/pair_evidence.h"
 #include "reading/names.h"
-#include "reading/options.h"
+#include "reading/run_options.h"
 
 struct nd_run;
 

@@ -5,7 +5,7 @@
 #include <neardup/sketch.h>
 #include <neardup/uses.h>
 
-#include "run/run.h"
+#include "run/run_parts.h"
 
 /* The sketch and signatures of one document, computed in parallel. */
 struct nd_use_sketch {

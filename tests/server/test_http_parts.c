@@ -1,7 +1,7 @@
 /* test_http_parts.c - targets, header fields, keys, problems and answers, without a connection */
 #define _POSIX_C_SOURCE 200809L
+#include "server/access_keys.h"
 #include "server/answers.h"
-#include "server/keys.h"
 #include "server/server.h"
 #include "server/wire/head.h"
 #include "server/wire/target.h"

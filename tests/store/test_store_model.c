@@ -15,7 +15,7 @@
 #include "../unit/sized.h"
 #include "index/live.h"
 #include "match/measure.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "store_fixture.h"
 #include "store_texts.h"
 

@@ -20,8 +20,8 @@
 #include <neardup/uses.h>
 
 #include "base/hash.h"
-#include "reading/options.h"
-#include "recipe/recipe.h"
+#include "reading/run_options.h"
+#include "recipe/recipe_struct.h"
 
 #include "sized.h"
 

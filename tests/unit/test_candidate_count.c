@@ -15,8 +15,8 @@
 #include "base/hash.h"
 #include "engine/candidate_count.h"
 #include "engine/engine.h"
+#include "index/index_row.h"
 #include "index/live.h"
-#include "index/row.h"
 #include "simd/sketch/sketch_kernels.h"
 
 enum { DOCUMENTS = 150, WORDS = 30, IN_BLOCK = 7 };

@@ -1,7 +1,7 @@
 /* test_crowd.c - documents that are candidates of one another and match none: how many are listed,
  * and that documents elsewhere have no say in it */
 #include "crowd_fixture.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 /* Pages of one template at .78 of one another, twice and four times as many. */
 static void candidates_grow_with_the_documents(void **state)

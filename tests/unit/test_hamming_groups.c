@@ -13,7 +13,7 @@
 #include <neardup/hamming_file.h>
 
 #include "base/hash.h"
-#include "hamming/file/groups.h"
+#include "hamming/file/id_groups.h"
 
 static uint64_t seed;
 

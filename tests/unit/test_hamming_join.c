@@ -13,7 +13,7 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
-#include "hamming/memory/filter.h"
+#include "hamming/memory/query_filter.h"
 
 #include "sized.h"
 

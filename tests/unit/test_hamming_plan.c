@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "hamming/memory/code.h"
 #include "hamming/plan/coverings.h"
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 #include "hamming/plan/predict.h"
 #include "hamming/plan/solver.h"
 

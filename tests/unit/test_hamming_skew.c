@@ -12,7 +12,7 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
-#include "hamming/memory/index.h"
+#include "hamming/memory/memory_index.h"
 
 #include "sized.h"
 

@@ -17,7 +17,7 @@
 
 #include "base/hash.h"
 #include "loads/linking.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 #include "failing_malloc.h"
 

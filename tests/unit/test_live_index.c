@@ -12,7 +12,7 @@
 #include <neardup/index.h>
 
 #include "base/hash.h"
-#include "index/candidates.h"
+#include "index/candidate_list.h"
 #include "index/live.h"
 #include "index/live_state.h"
 

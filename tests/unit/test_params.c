@@ -16,8 +16,8 @@
 
 #include "engine/engine.h"
 #include "failing_wraps.h"
-#include "reading/options.h"
-#include "recipe/recipe.h"
+#include "reading/run_options.h"
+#include "recipe/recipe_struct.h"
 
 static void refuse(const struct nd_dedup_params *p, const char *named)
 {

@@ -11,7 +11,7 @@
 
 #include <neardup/recipe.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 static struct nd_recipe sample(void)
 {

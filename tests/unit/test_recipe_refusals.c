@@ -12,7 +12,7 @@
 
 #include <neardup/recipe.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 static enum nd_status parse(struct nd_recipe *recipe, const char *text, struct nd_error *err)
 {

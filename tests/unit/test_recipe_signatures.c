@@ -12,7 +12,7 @@
 #include <neardup/recipe.h>
 
 #include "feature/feature_params.h"
-#include "recipe/keys.h"
+#include "recipe/recipe_keys.h"
 
 static enum nd_status parse(struct nd_recipe *recipe, const char *text, struct nd_error *err)
 {

@@ -14,7 +14,7 @@
 #include <neardup/df.h>
 #include <neardup/recipe.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 static char path[2][64];
 static struct nd_df *table[2], *shingles;

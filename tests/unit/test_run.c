@@ -17,8 +17,8 @@
 #include <neardup/run.h>
 #include <neardup/uses.h>
 
-#include "reading/options.h"
-#include "recipe/recipe.h"
+#include "reading/run_options.h"
+#include "recipe/recipe_struct.h"
 
 static char folder[] = "/tmp/neardup-run-XXXXXX";
 static const char *const paths[] = {"in.jsonl"};

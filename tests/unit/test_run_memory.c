@@ -23,8 +23,8 @@
 #include <neardup/uses.h>
 
 #include "failing_malloc.h"
-#include "reading/options.h"
-#include "recipe/recipe.h"
+#include "reading/run_options.h"
+#include "recipe/recipe_struct.h"
 
 static char folder[] = "/tmp/neardup-test-XXXXXX";
 

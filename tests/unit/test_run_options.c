@@ -12,7 +12,7 @@
 #include <neardup/run.h>
 
 #include "failing_malloc.h"
-#include "reading/options.h"
+#include "reading/run_options.h"
 
 /* Every key, a value that it takes, its default, and a value that is refused (NULL: none is). */
 static const struct {

@@ -20,7 +20,7 @@
 
 #include <neardup/sketch_file.h>
 
-#include "record/layout.h"
+#include "record/sketch_file_layout.h"
 #include "sized.h"
 #include "stopped_writes.h"
 

@@ -13,9 +13,9 @@
 
 #include <neardup/sketch_file.h>
 
-#include "recipe/recipe.h"
-#include "record/layout.h"
-#include "record/packed.h"
+#include "recipe/recipe_struct.h"
+#include "record/single.h"
+#include "record/sketch_file_layout.h"
 #include "record/stored.h"
 #include "sized.h"
 

@@ -18,7 +18,7 @@
 #include "base/replaced_hash.h"
 #include "base/thread/pool.h"
 #include "engine/engine.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 enum { DOCUMENTS = 300, WORDS = 50, TEXT_MAX = WORDS * 8, PAIRS_MAX = DOCUMENTS * DOCUMENTS };
 

@@ -1,9 +1,9 @@
 /* test_text_utf8proc.c - normalised text and classes against utf8proc, another implementation */
 #if __has_include(<utf8proc.h>)
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "text/normal.h"
 #include "text/text_stream.h"
-#include "text/utf8.h"
 
 #include <utf8proc.h>
 
@@ -89,7 +89,7 @@ static void every_code_point_normalises_alike(void **unused)
         char text[8];
 
         if (c < 0xD800 || c >= 0xE000)
-            assert_agrees(text, nd_utf8_encode(c, text));
+            assert_agrees(text, nd_utf8_put(text, c));
     }
 }
 
@@ -125,7 +125,7 @@ static size_t random_text(char *text)
             while (utf8proc_get_property((int32_t)c)->combining_class == 0);
         if (c == 0 || (c >= 0xD800 && c < 0xE000))
             c = ' ';
-        len += nd_utf8_encode(c, text + len);
+        len += nd_utf8_put(text + len, c);
     }
     return len;
 }

@@ -1,10 +1,10 @@
 /* test_tokeniser.c - the fast path against the plain algorithm */
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "text/normal.h"
 #include "text/places.h"
 #include "text/text_stream.h"
 #include "text/tokeniser.h"
-#include "text/utf8.h"
 
 #include <neardup/cpu.h>
 #include <neardup/text.h>
@@ -129,7 +129,7 @@ static void every_code_point_alone_and_between_letters(void **unused)
             continue;
         if (c > 0x32500 && c < 0xDFF00) /* unassigned, 700,000 of them: every 64th */
             c += 63;
-        n = nd_utf8_encode(c, text + 1);
+        n = nd_utf8_put(text + 1, c);
         memcpy(text + 1 + n, "aB", 2);
         assert_same_tokens(text + 1, n);
         assert_same(text, n + 3);
@@ -186,12 +186,12 @@ static void starters_and_what_combines_with_them(void **unused)
             continue;
         for (size_t k = 0; k < n_composing; k++) {
             char text[20];
-            size_t n = nd_utf8_encode(first, text);
+            size_t n = nd_utf8_put(text, first);
 
-            n += nd_utf8_encode(composing[k], text + n);
+            n += nd_utf8_put(text + n, composing[k]);
             assert_same_tokens(text, n);
-            n += nd_utf8_encode(composing[rnd() % n_composing], text + n);
-            n += nd_utf8_encode(nd_composites[i].second, text + n);
+            n += nd_utf8_put(text + n, composing[rnd() % n_composing]);
+            n += nd_utf8_put(text + n, nd_composites[i].second);
             assert_same_tokens(text, n);
         }
     }
@@ -223,7 +223,7 @@ static size_t random_text(char *text, size_t n, uint64_t round)
         }
         if (c >= 0xD800 && c < 0xE000)
             c = '.';
-        len += nd_utf8_encode(c, text + len);
+        len += nd_utf8_put(text + len, c);
     }
     return len;
 }
@@ -257,7 +257,7 @@ static void texts_may_be_cut_before_boundaries(void **unused)
         assert_true(nd_normal_run(&normal, whole.code, whole.count));
         assert_int_equal(nd_text_normalise(text, len, &pieces, &normal_len, NULL), ND_OK);
         for (size_t i = 0; i < normal.out.count; i++) {
-            n = nd_utf8_encode(normal.out.code[i], bytes);
+            n = nd_utf8_put(bytes, normal.out.code[i]);
             assert_true(at + n <= normal_len);
             assert_memory_equal(pieces + at, bytes, n);
             at += n;

@@ -11,7 +11,7 @@
 
 #include <neardup.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 
 static const char *const may =
     "Japan's merchandise trade surplus expanded 12.5 percent in May from the month a year earlier "

@@ -6,7 +6,7 @@
 
 #include <neardup/text.h>
 
-#include "engine/document/plan.h"
+#include "engine/document/engine_plan.h"
 
 /*
  * The property that makes two documents of a group equal: none, their bytes, or their tokens.

@@ -5,7 +5,7 @@
 #include "engine/document/equal.h"
 #include "engine/document/matching.h"
 #include "index/containers.h"
-#include "index/row.h"
+#include "index/index_row.h"
 
 /* The result of reading and sketching a document.  Copies of one text share it. */
 struct nd_item_read {

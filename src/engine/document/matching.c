@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "sketch/signer.h"
 
 static void describe_bits(struct nd_matching *m, unsigned i)

@@ -6,7 +6,7 @@
 
 #include <neardup/dedup.h>
 
-#include "index/candidates.h"
+#include "index/candidate_list.h"
 #include "index/signature_index.h"
 #include "match/rule.h"
 #include "record/beside.h"

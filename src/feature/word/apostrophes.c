@@ -4,9 +4,9 @@
  */
 #include "feature/word/apostrophes.h"
 
+#include "base/utf8.h"
 #include "feature/word/scan.h"
 #include "text/normal.h"
-#include "text/utf8.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* sentences.c - where sentences end (docs/format/features.md, "Sentences") */
 #include "feature/word/sentences.h"
 
+#include "base/utf8.h"
 #include "feature/word/scan.h"
-#include "text/utf8.h"
 
 #include <stdbool.h>
 #include <stdint.h>

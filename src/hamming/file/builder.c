@@ -12,7 +12,7 @@
 
 #include "hamming/file/change.h"
 #include "hamming/file/spilled.h"
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 
 enum {
     SPOOL_BYTES = 1 << 20, /* that a spool keeps in memory */

@@ -30,8 +30,8 @@
 #include <string.h>
 
 #include "hamming/file/elias_fano.h"
-#include "hamming/file/packed.h"
-#include "simd/elias_fano/elias_fano.h"
+#include "hamming/file/packed_numbers.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 
 #define ALL UINT64_MAX
 enum {

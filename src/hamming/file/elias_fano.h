@@ -7,7 +7,7 @@
 
 #include <neardup/error.h>
 
-#include "simd/elias_fano/elias_fano.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 
 /*
  * Elias-Fano (Elias 1974).  n ascending values of f bits are cut in two.  The low l bits of each

@@ -23,7 +23,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "hamming/file/segment.h"
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 
 enum { HEAD_BYTES = ND_HAMMING_HEADERS * ND_HAMMING_PAGE, TRIES = 20 };
 

@@ -5,7 +5,7 @@
  * generation.  Everything that it says is checked here, before anything else of the file is read.
  *
  * The design.  A header names it by family, number of tables and length of the shortest key, and
- * the solver makes the same keys again (plan/keys.c).
+ * the solver makes the same keys again (plan/key_plans.c).
  *
  * The order of bits.  All fingerprints with the same key must stand side by side in a sorted table,
  * so the bits of the key have to be the highest ones of what is sorted.  Each table permutes the
@@ -24,8 +24,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "hamming/plan/fingerprint.h"
-#include "hamming/plan/keys.h"
-#include "hamming/plan/plan.h"
+#include "hamming/plan/key_plans.h"
+#include "hamming/plan/plan_checks.h"
 
 /* plan->fill in thousandths. */
 enum { FILL_LEAST = 250, FILL_MOST = 2000 };

@@ -20,10 +20,10 @@
  *
  * and, with the layout fast, the checksums of these chunks in units (base/file/checked.h).
  *
- * ids and groups: of each distinct fingerprint its ids (groups.h).  values: the leading bits of all
- * fingerprints in the table's order of bits, ascending and coded (values.h).  Fingerprints of up to
- * 64 bits are whole in their values; of wider ones rows has the fingerprints, and numbers which row
- * each value is of.
+ * ids and groups: of each distinct fingerprint its ids (id_groups.h).  values: the leading bits of
+ * all fingerprints in the table's order of bits, ascending and coded (values.h).  Fingerprints of
+ * up to 64 bits are whole in their values; of wider ones rows has the fingerprints, and numbers
+ * which row each value is of.
  */
 #define ND_HAMMING_MAGIC "NDHAMM\r\n"
 enum {

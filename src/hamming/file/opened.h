@@ -3,7 +3,7 @@
 #define ND_HAMMING_FILE_OPENED_H
 
 #include "base/file/checked.h"
-#include "hamming/file/groups.h"
+#include "hamming/file/id_groups.h"
 #include "hamming/file/layout.h"
 #include "hamming/file/values.h"
 #include "hamming/memory/sink.h"

@@ -1,7 +1,7 @@
 /* segment.c - one segment of an index file: written; checked as it is opened
  *
  * Written once and never changed: for each table the leads of the distinct fingerprints are sorted
- * and coded.  lookup.c searches them.
+ * and coded.  segment_lookup.c searches them.
  */
 #define _GNU_SOURCE
 #include "hamming/file/segment.h"
@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "hamming/file/fast.h"
-#include "hamming/file/packed.h"
+#include "hamming/file/packed_numbers.h"
 #include "hamming/plan/fingerprint.h"
 
 enum { AT_ONCE = 512 };

@@ -34,7 +34,7 @@ bool nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t 
 /* ND_EINPUT: something that was read is not what was written. */
 enum nd_status nd_hamming_damaged_there(struct nd_error *err);
 
-/* Answer all queries of a search (lookup.c).  sink.out_of_memory: not all are answered. */
+/* Answer all queries of a search (segment_lookup.c).  sink.out_of_memory: not all are answered. */
 void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
                                struct nd_hamming_search *search);
 

@@ -20,8 +20,8 @@
 #include "base/file/external_sort.h"
 #include "base/hash.h"
 #include "hamming/file/chunk_stream.h"
-#include "hamming/file/groups.h"
-#include "hamming/file/packed.h"
+#include "hamming/file/id_groups.h"
+#include "hamming/file/packed_numbers.h"
 #include "hamming/file/segment.h"
 #include "hamming/plan/fingerprint.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "hamming/file/change.h"
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 
 /* Entries as they come in, for an index that holds some already. */
 static enum nd_status check_entries(const struct nd_hamming_entries *entries, unsigned bits,

@@ -6,7 +6,7 @@
  *
  *     partition.c   deals the fingerprints into parts by a hash of the key, so that a part fits in
  *                   a cache;
- *     compare.c     divides a part into buckets by more of that hash, compares those that share a
+ *     part_pairs.c  divides a part into buckets by more of that hash, compares those that share a
  *                   bucket, and reports a pair if this table is the first whose key agrees.  So
  *                   each pair comes once, and no list of the pairs already seen is needed.
  *
@@ -19,11 +19,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "hamming/join/compare.h"
 #include "hamming/join/design.h"
+#include "hamming/join/part_pairs.h"
 #include "hamming/join/partition.h"
 #include "hamming/plan/fingerprint.h"
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 
 enum {
     SLACK = 4096,

@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 #include "simd/hamming/hamming_kernels.h"
 
 enum { ROUND = 256, ROUNDS = 512, SCAN = 1 << 16, REPEATS = 3, QUERIES = 50000, PIECES = 16 };

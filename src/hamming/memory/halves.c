@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "hamming/plan/family.h"
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 #include "hamming/plan/predict.h"
 
 enum {

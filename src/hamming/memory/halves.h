@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hamming/memory/bucket_lines.h"
 #include "hamming/memory/code.h"
 #include "hamming/memory/ids.h"
-#include "hamming/memory/lines.h"
 #include "hamming/memory/sink.h"
 #include "hamming/memory/tables.h"
 

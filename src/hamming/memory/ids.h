@@ -19,9 +19,9 @@
  *
  *     head      | next line of the chain (28 bits) | ids taken (4 bits) |
  *
- * So reading a list of 25 meets two cache lines.  As with buckets (lines.h), all lines but the
- * first two are full.  Words are numbered from 16 on, and a list's number is that of its first word
- * with its kind in the low 2 bits, which are free as blocks begin at multiples of 4.
+ * So reading a list of 25 meets two cache lines.  As with buckets (bucket_lines.h), all lines but
+ * the first two are full.  Words are numbered from 16 on, and a list's number is that of its first
+ * word with its kind in the low 2 bits, which are free as blocks begin at multiples of 4.
  *
  * An id stands in a list as often as it was added, so adding need not look for it.  From 61 ids on
  * that would make removing slow, and the list becomes LONG: each id once, with its place and how

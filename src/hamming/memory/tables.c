@@ -19,7 +19,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "hamming/join/design.h"
-#include "hamming/plan/keys.h"
+#include "hamming/plan/key_plans.h"
 #include "hamming/plan/predict.h"
 
 enum {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hamming/memory/bucket_lines.h"
 #include "hamming/memory/ids.h"
-#include "hamming/memory/lines.h"
 #include "hamming/memory/sink.h"
 #include "hamming/plan/fingerprint.h"
 
@@ -16,7 +16,7 @@
  *
  *     rows    | word 0 … word w-1 | ids |      8 (w + 1) bytes, one cache line for most
  *
- * Each table hashes the bits of its key to a bucket, a line of seven slots (lines.h):
+ * Each table hashes the bits of its key to a bucket, a line of seven slots (bucket_lines.h):
  *
  *     word[7]   a filter of 32 bits         id[7]   the number of the row
  *     word 14   entries that are chained to the bucket, or ND_TABLES_REFINED

@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 #include "hamming/plan/predict.h"
 
 static struct nd_hamming_extreme extreme(const char *name, double entries, double probes,

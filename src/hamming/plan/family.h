@@ -20,8 +20,8 @@ struct nd_hamming_sink;
 struct nd_hamming_family_row {
     const char *name;
     bool has_sizes; /* `design` heeds key_bits and tables */
-    bool has_keys;  /* its tables have keys that the solver finds (plan/keys.h) */
-    bool has_fill;  /* a caller may set plan->fill between the bounds of plan/plan.h */
+    bool has_keys;  /* its tables have keys that the solver finds (plan/key_plans.h) */
+    bool has_fill;  /* a caller may set plan->fill between the bounds of plan/plan_checks.h */
 
     /*
      * Complete a plan of which problem, family and perhaps fill are set: the fewest tables with

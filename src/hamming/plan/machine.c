@@ -12,7 +12,7 @@
 
 #include <neardup/hamming.h>
 
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 
 #define HEAD "neardup-machine 1"
 

@@ -28,7 +28,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "hamming/plan/plan.h"
+#include "hamming/plan/plan_checks.h"
 
 double nd_hamming_ball_fraction(unsigned bits, unsigned distance)
 {

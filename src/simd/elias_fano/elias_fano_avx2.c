@@ -5,7 +5,7 @@
  * eight after eight they lie alike: a load for each two values, a shuffle that brings each to its
  * lane, and a shift.  There is no gather, which is slow on many processors.
  */
-#include "simd/elias_fano/elias_fano.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

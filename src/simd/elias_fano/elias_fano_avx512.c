@@ -4,7 +4,7 @@
  * parts of 8 values are low_bits bytes, so eight after eight they lie alike: one permutation of 16
  * bits each brings a word to its lane, and one shift its low bit to bit 0.
  */
-#include "simd/elias_fano/elias_fano.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,5 +1,5 @@
 /* elias_fano_near.c - low bits of an Elias-Fano code near to some: the definition */
-#include "simd/elias_fano/elias_fano.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 
 /* Branchless: each number is written, and counted where its value is near. */
 size_t nd_elias_fano_near_scalar(const struct nd_elias_fano_run *run,

@@ -3,7 +3,7 @@
  * Eight parts are low_bits bytes, so eight after eight they lie alike: four of them are within 16
  * bytes, one shuffle brings each to its lane, and one shift its low bit to bit 0.
  */
-#include "simd/elias_fano/elias_fano.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -5,7 +5,7 @@
  * probes; then an XOR, and a population count for each.  Few are near, so only the least of the counts
  * of twice sixteen parts and all probes is compared, and where it is low enough, each.
  */
-#include "simd/elias_fano/elias_fano.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 #include "simd/mask_bits.h"
 
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
 /* elias_fano_select.c - the n-th one of some bits: the definition, and with POPCNT and BMI2 */
-#include "simd/elias_fano/elias_fano.h"
+#include "simd/elias_fano/elias_fano_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

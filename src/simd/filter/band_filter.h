@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simd/cpu.h"
+#include "simd/instruction_set.h"
 
 /* A filter of keys (Bloom 1970; Putze 2007): each key sets four bits of one word. */
 struct nd_key_words {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simd/cpu.h"
+#include "simd/instruction_set.h"
 
 /* The perfect [31, 26] Hamming code: what its checks are made of, and which bit a syndrome means.
  */

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simd/cpu.h"
 #include "simd/hamming/hamming_move.h"
 #include "simd/hamming/hamming_record.h"
+#include "simd/instruction_set.h"
 
 /*
  * A cache line of a table: up to 15 slots that begin with a word each, and in word 15 how many of

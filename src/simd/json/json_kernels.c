@@ -1,7 +1,7 @@
 /* json_kernels.c - chooses the kernels that read JSON */
 #include "simd/json/json_kernels.h"
 
-#include "simd/cpu.h"
+#include "simd/instruction_set.h"
 
 const uint8_t nd_json_escape[128] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simd/cpu.h"
+#include "simd/instruction_set.h"
 #include "simd/signature/rabin_step.h"
 
 enum {

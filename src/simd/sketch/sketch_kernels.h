@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simd/cpu.h"
+#include "simd/instruction_set.h"
 
 enum { ND_MINIMA = 128, ND_SIMHASH_WIDTH = 64 };
 

@@ -2,7 +2,7 @@
 #ifndef ND_SIMD_TEXT_TEXT_KERNELS_H
 #define ND_SIMD_TEXT_TEXT_KERNELS_H
 
-#include "simd/cpu.h"
+#include "simd/instruction_set.h"
 #include "simd/text/fold_entry.h"
 
 #include <stdbool.h>

@@ -22,7 +22,7 @@
 #include <neardup/types.h>
 #include <neardup/visits.h>
 
-#include "index/row.h"
+#include "index/index_row.h"
 #include "store/segments/segments.h"
 
 struct nd_catalog;

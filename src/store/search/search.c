@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/candidates.h"
+#include "index/candidate_list.h"
 #include "match/measure.h"
 
 static const struct nd_engine_plan *plan_of(const struct nd_search *search)

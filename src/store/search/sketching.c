@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recipe/recipe.h"
+#include "recipe/recipe_struct.h"
 #include "store/store.h"
 
 /* ---- Which recipes are served ---- */

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "input/streams/sampling.h"
 #include "run/forecast.h"
-#include "run/run.h"
+#include "run/run_parts.h"
 #include "uses/plan/planning.h"
 
 /* A twentieth of a second a thread on most machines, and enough blocks of all but small inputs. */

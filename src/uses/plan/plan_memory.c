@@ -1,7 +1,7 @@
 /* plan_memory.c - what a limit of memory makes of a plan: loads, time, disk, and the peak */
 
 /*
- * With a limit a run goes through its documents in another way (run/bounded.c), so that is
+ * With a limit a run goes through its documents in another way (run/bounded_run.c), so that is
  * rehearsed over the same sample, with a limit as much smaller as the sample is.  It has as many
  * loads as the run, and for each document it writes as much to files.
  */
@@ -10,7 +10,7 @@
 #include "base/repeats.h"
 #include "input/streams/sampling.h"
 #include "loads/loads.h"
-#include "run/run.h"
+#include "run/run_parts.h"
 #include "uses/plan/planning.h"
 
 /* A rehearsal with one limit. */
