@@ -2,7 +2,7 @@
  * against.c - rows decided after the documents of sketch files, as `neardup dedup --against` does
  *
  *     add      the order of the rows; their sketches go to a temporary sketch file meanwhile
- *              (sketch_file.c)
+ *              (sketch_file_object.c)
  *     decide   the rows of the old files that matter to these are found (candidates/seen_rows.h); the
  *              driver (loads/staged.h) gets them, then those of the temporary one in keep order;
  *              shingles are read again where the engine compares
@@ -13,10 +13,10 @@
  * and those that they meet.
  */
 #include "against.h"
-#include "documents.h"
+#include "frame_documents.h"
 #include "order.h"
 #include "result.h"
-#include "sketch_file.h"
+#include "sketch_file_object.h"
 
 #include "base/memory.h"
 #include "base/thread/handle.h"

@@ -1,9 +1,11 @@
 /*
  * bounded.c - rows decided in bounded memory: they wait in files, and an engine gets some at a time
  *
- *     add      the texts, ids and fields of a row go to a file (texts.c), its place in the keep order to
+ *     add      the texts, ids and fields of a row go to a file (spooled_texts.c), its place in the
+ *     keep order to
  *              another
- *     decide   in loads, where one engine has not room for all (dedup.c); what is removed is sorted by
+ *     decide   in loads, where one engine has not room for all (frame_dedup.c); what is removed is
+ *     sorted by
  *              row into a file
  *     result   of some rows at a time, in the order in which they came, as often as wanted
  *
@@ -11,7 +13,7 @@
  * the evidence included; 10 where keep is none.
  */
 #include "bounded.h"
-#include "dedup.h"
+#include "frame_dedup.h"
 
 #include <neardup/size.h>
 

@@ -3,10 +3,10 @@
  *
  * A keep policy other than "first" decides when it has seen all rows, and so do components.  In
  * memory is what orders the rows, 8 to 28 bytes each; their texts, ids and fields go to a file
- * without a name (texts.c), from which they are pushed in keep order.
+ * without a name (spooled_texts.c), from which they are pushed in keep order.
  */
 #include "corpus.h"
-#include "dedup.h"
+#include "frame_dedup.h"
 
 #include <stdlib.h>
 

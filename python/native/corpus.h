@@ -2,7 +2,7 @@
 #ifndef ND_PYTHON_CORPUS_H
 #define ND_PYTHON_CORPUS_H
 
-#include "texts.h"
+#include "spooled_texts.h"
 
 /* The texts, ids and fields of all rows.  NULL: an exception is set. */
 const struct nd_py_texts *nd_py_corpus_texts(PyObject *corpus);

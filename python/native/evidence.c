@@ -8,7 +8,7 @@
 #include "against.h"
 #include "bounded.h"
 #include "corpus.h"
-#include "dedup.h"
+#include "frame_dedup.h"
 #include "result.h"
 #include "stream.h"
 

@@ -1,5 +1,5 @@
 /* live_fields.c - the fields of the texts in a live index, which stand behind each text */
-#include "live.h"
+#include "live_texts.h"
 
 #include "recipe/recipe_struct.h"
 

@@ -1,5 +1,5 @@
 /* live_file.c - a live index of texts, saved and opened */
-#include "live.h"
+#include "live_texts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -54,12 +54,12 @@ void nd_py_end_use(struct nd_py_users *users);
 #define ND_PY_DECLARE(file) extern PyMethodDef nd_py_##file##_functions[];
 ND_PY_FILES(ND_PY_DECLARE)
 
-/* ---- Recipes (recipe.c) ---- */
+/* ---- Recipes (recipe_object.c) ---- */
 
 /* The recipe of a capsule, borrowed.  NULL: an exception is set. */
 const struct nd_recipe *nd_py_recipe(PyObject *capsule);
 
-/* ---- Df tables (df.c) ---- */
+/* ---- Df tables (frame_df.c) ---- */
 
 /* The table of a capsule, borrowed.  NULL: an exception is set. */
 const struct nd_df *nd_py_df(PyObject *capsule);
@@ -136,7 +136,7 @@ struct nd_py_column_type {
     unsigned width;
 };
 
-/* A tuple of n columns of `rows` values, all 0, as export.c has them; values[i] is where those of
+/* A tuple of n columns of `rows` values, all 0, as arrow_export.c has them; values[i] is where those of
  * column i go, and *validity (NULL allowed) the bits of the rows that have one. */
 PyObject *nd_py_columns(const struct nd_py_column_type *type, size_t n, size_t rows, void **values,
                         uint8_t **validity);

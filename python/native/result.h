@@ -1,4 +1,4 @@
-/* result.h - what became of rows: of a frame (dedup.c), or of one batch of a stream (stream.c) */
+/* result.h - what became of rows: of a frame (frame_dedup.c), or of one batch of a stream (stream.c) */
 #ifndef ND_PYTHON_RESULT_H
 #define ND_PYTHON_RESULT_H
 

@@ -2,11 +2,11 @@
  * stream.c - deduplicate batches as they come: each decision is final at once
  *
  * The engine asks for the texts of earlier kept documents.  Either it holds them itself, in memory,
- * or they go to a file without a name (texts.c), with their ids.  A row without a text is not pushed,
- * so documents and rows are numbered differently after it.
+ * or they go to a file without a name (spooled_texts.c), with their ids.  A row without a text is
+ * not pushed, so documents and rows are numbered differently after it.
  */
 #include "stream.h"
-#include "dedup.h"
+#include "frame_dedup.h"
 #include "result.h"
 
 #include "base/memory.h"

@@ -2,7 +2,7 @@
 #ifndef ND_PYTHON_STREAM_H
 #define ND_PYTHON_STREAM_H
 
-#include "texts.h"
+#include "spooled_texts.h"
 
 /* Those of kept rows, each with its id; NULL: they are in memory, or an exception is set. */
 const struct nd_py_texts *nd_py_stream_texts(PyObject *stream);

@@ -1,10 +1,10 @@
 /*
- * compare.c - two documents beside each other, two documents explained, the features of one
+ * compare_texts.c - two documents beside each other, two documents explained, the features of one
  *
  * The documents are the rows of a small frame.  What is said of them comes as the JSON that the
  * command prints (docs/format/uses.md).
  */
-#include "documents.h"
+#include "frame_documents.h"
 
 #include "evidence/features.h"
 #include "evidence/pair_evidence.h"

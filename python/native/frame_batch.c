@@ -1,5 +1,5 @@
-/* slice.c - some documents for the engine, a few megabytes at a time */
-#include "slice.h"
+/* frame_batch.c - some documents for the engine, a few megabytes at a time */
+#include "frame_batch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* documents.c - rows of a frame as documents for an engine: their order, groups and fields */
-#include "documents.h"
+/* frame_documents.c - rows of a frame as documents for an engine: their order, groups and fields */
+#include "frame_documents.h"
 #include "order.h"
 
 #include "base/memory.h"

@@ -1,6 +1,6 @@
-/* publish.h - the files that Python writes to before they appear */
-#ifndef ND_PYTHON_PUBLISH_H
-#define ND_PYTHON_PUBLISH_H
+/* output_files.h - the files that Python writes to before they appear */
+#ifndef ND_PYTHON_OUTPUT_FILES_H
+#define ND_PYTHON_OUTPUT_FILES_H
 
 #include "native.h"
 

@@ -1,10 +1,10 @@
 /*
- * pairs.c - all pairs of a frame's rows that match, as columns
+ * frame_pairs.c - all pairs of a frame's rows that match, as columns
  *
  * Rows are pushed in their order, and the engine reports each pair as it finds it.  Memory grows with
  * the pairs: 56 bytes each, and for a recipe with signatures 24 more for each of them.
  */
-#include "documents.h"
+#include "frame_documents.h"
 
 #include "base/address.h"
 #include "base/groups.h"

@@ -1,5 +1,5 @@
 /*
- * export.c - columns of Python for others, by the Arrow C data interface, without a copy
+ * arrow_export.c - columns of Python for others, by the Arrow C data interface, without a copy
  *
  * A column is a tuple (name, format, values, validity or None, item format or None, width, offsets
  * or None): values, validity and offsets are bytes, laid out as Arrow does.  A column of somebody

@@ -1,9 +1,9 @@
-/* slice.h - some documents for the engine, a few megabytes at a time */
-#ifndef ND_PYTHON_SLICE_H
-#define ND_PYTHON_SLICE_H
+/* frame_batch.h - some documents for the engine, a few megabytes at a time */
+#ifndef ND_PYTHON_FRAME_BATCH_H
+#define ND_PYTHON_FRAME_BATCH_H
 
-#include "documents.h"
-#include "texts.h"
+#include "frame_documents.h"
+#include "spooled_texts.h"
 
 #include "base/memory.h"
 

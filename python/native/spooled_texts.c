@@ -1,5 +1,5 @@
 /*
- * texts.c - values of rows in a file without a name, to be read again
+ * spooled_texts.c - values of rows in a file without a name, to be read again
  *
  *     row       0      1      2  …
  *     offset    0   1200   1200  …      where its entry begins; it ends where the next begins
@@ -8,7 +8,7 @@
  *
  * The offsets are in memory, 8 bytes a row, or in a file of their own.
  */
-#include "texts.h"
+#include "spooled_texts.h"
 
 #include "base/file/spool.h"
 

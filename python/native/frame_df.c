@@ -1,11 +1,11 @@
 /*
- * df.c - df tables: opened, counted of a frame, written; and given to recipes
+ * frame_df.c - df tables: opened, counted of a frame, written; and given to recipes
  *
  * A table that is counted goes to a file without a name in the temporary folder, which is mapped.
- * A recipe borrows its tables: its capsule holds theirs for as long as it lives (recipe.c).
+ * A recipe borrows its tables: its capsule holds theirs for as long as it lives (recipe_object.c).
  */
 #define _GNU_SOURCE /* O_TMPFILE */
-#include "documents.h"
+#include "frame_documents.h"
 
 #include "base/memory.h"
 #include "base/thread/pool.h"

@@ -1,13 +1,14 @@
 /*
- * sketch_file.c - files of sketches: written from the rows of frames, and read a block at a time
+ * sketch_file_object.c - files of sketches: written from the rows of frames, and read a block at a
+ * time
  *
  * The bytes are those of the command (docs/format/sketch-file.md).  A writer takes one frame after the
  * other; it sketches a slice of rows on all threads, and adds them in order.
  */
 #define _GNU_SOURCE
-#include "sketch_file.h"
-#include "documents.h"
-#include "publish.h"
+#include "sketch_file_object.h"
+#include "frame_documents.h"
+#include "output_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

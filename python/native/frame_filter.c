@@ -1,10 +1,10 @@
 /*
- * filter.c - rows of a frame against prototypes, which are the rows of another frame
+ * frame_filter.c - rows of a frame against prototypes, which are the rows of another frame
  *
  * The prototypes are pushed into an engine once.  Then the rows query it, a slice at a time, and are
  * not compared with one another.  Of prototypes with the same bytes the first stands for all.
  */
-#include "documents.h"
+#include "frame_documents.h"
 
 #include "base/hash.h"
 #include "base/hash_set.h"

@@ -1,12 +1,12 @@
-/* dedup.h - deduplicate rows in the order of a keep policy */
-#ifndef ND_PYTHON_DEDUP_H
-#define ND_PYTHON_DEDUP_H
+/* frame_dedup.h - deduplicate rows in the order of a keep policy */
+#ifndef ND_PYTHON_FRAME_DEDUP_H
+#define ND_PYTHON_FRAME_DEDUP_H
 
+#include "frame_batch.h"
 #include "loads/budget.h"
 #include "order.h"
 #include "result.h"
-#include "slice.h"
-#include "texts.h"
+#include "spooled_texts.h"
 
 enum { ND_PY_WORKERS_MAX = 1024 };
 

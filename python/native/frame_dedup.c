@@ -1,12 +1,12 @@
 /*
- * dedup.c - deduplicate rows in the order of a keep policy
+ * frame_dedup.c - deduplicate rows in the order of a keep policy
  *
- * The rows are those of a frame, or they stand in a file (texts.c).  What drives them is what drives
- * the command (loads/staged.h): here are the texts that it asks for, and what it decides goes to
- * whoever began the run.  Between two slices the GIL is taken for signals and progress, so a slice is
- * a few megabytes.
+ * The rows are those of a frame, or they stand in a file (spooled_texts.c).  What drives them is
+ * what drives the command (loads/staged.h): here are the texts that it asks for, and what it
+ * decides goes to whoever began the run.  Between two slices the GIL is taken for signals and
+ * progress, so a slice is a few megabytes.
  */
-#include "dedup.h"
+#include "frame_dedup.h"
 
 #include "base/memory.h"
 #include "evidence/counts.h"

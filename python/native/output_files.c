@@ -1,10 +1,10 @@
 /*
- * publish.c - files that appear together, once all are whole
+ * output_files.c - files that appear together, once all are whole
  *
  * The rules and the work are those of the command (base/file/publish.h).  Python writes to a file
  * descriptor; what is not published goes with its capsule.
  */
-#include "publish.h"
+#include "output_files.h"
 
 #include "base/file/publish.h"
 #include "base/hash.h"

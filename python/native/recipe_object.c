@@ -1,4 +1,4 @@
-/* recipe.c - recipes: made, changed and read by their keys */
+/* recipe_object.c - recipes: made, changed and read by their keys */
 #include "native.h"
 
 #include "recipe/recipe_struct.h"

@@ -1,6 +1,6 @@
-/* texts.h - values of rows in a file without a name, to be read again */
-#ifndef ND_PYTHON_TEXTS_H
-#define ND_PYTHON_TEXTS_H
+/* spooled_texts.h - values of rows in a file without a name, to be read again */
+#ifndef ND_PYTHON_SPOOLED_TEXTS_H
+#define ND_PYTHON_SPOOLED_TEXTS_H
 
 #include "native.h"
 

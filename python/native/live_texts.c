@@ -1,5 +1,6 @@
 /*
- * live.c - a live index of texts: add, query, remove, each answer compared with the text itself
+ * live_texts.c - a live index of texts: add, query, remove, each answer compared with the text
+ * itself
  *
  * An engine that makes pairs, and the texts that it asks for.  Each text has a serial number, which is
  * never given again, so that what a query found can be told when the index has changed since:
@@ -16,7 +17,7 @@
  * A short query keeps the GIL if no other call is under way, so that it finds the lock free: two
  * threads that hand the GIL to each other twice for each query take four times as long as one.
  */
-#include "live.h"
+#include "live_texts.h"
 
 #include "base/memory.h"
 

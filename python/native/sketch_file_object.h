@@ -1,6 +1,6 @@
-/* sketch_file.h - sketch files that are open to be read */
-#ifndef ND_PYTHON_SKETCH_FILE_H
-#define ND_PYTHON_SKETCH_FILE_H
+/* sketch_file_object.h - sketch files that are open to be read */
+#ifndef ND_PYTHON_SKETCH_FILE_OBJECT_H
+#define ND_PYTHON_SKETCH_FILE_OBJECT_H
 
 #include "native.h"
 

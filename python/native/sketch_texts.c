@@ -1,5 +1,5 @@
 /*
- * sketch.c - texts to sketches, as Arrow arrays
+ * sketch_texts.c - texts to sketches, as Arrow arrays
  *
  * A sketcher makes of each text what the section [sketch] of a recipe says: the simhash, the minima,
  * and the hash of the tokens.  Rows without a text have no sketch.

@@ -1,9 +1,9 @@
 /*
- * live.h - a live index of texts: an engine, and the texts that it asks for (live.c, live_file.c), with
- * their fields (live_fields.c)
+ * live_texts.h - a live index of texts: an engine, and the texts that it asks for (live_texts.c,
+ * live_file.c), with their fields (live_fields.c)
  */
-#ifndef NEARDUP_NATIVE_LIVE_H
-#define NEARDUP_NATIVE_LIVE_H
+#ifndef NEARDUP_NATIVE_LIVE_TEXTS_H
+#define NEARDUP_NATIVE_LIVE_TEXTS_H
 
 #include "native.h"
 

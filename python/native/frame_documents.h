@@ -1,6 +1,6 @@
-/* documents.h - rows of a frame as documents for an engine: their order, groups and fields */
-#ifndef ND_PYTHON_DOCUMENTS_H
-#define ND_PYTHON_DOCUMENTS_H
+/* frame_documents.h - rows of a frame as documents for an engine: their order, groups and fields */
+#ifndef ND_PYTHON_FRAME_DOCUMENTS_H
+#define ND_PYTHON_FRAME_DOCUMENTS_H
 
 #include "native.h"
 
