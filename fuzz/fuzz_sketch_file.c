@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "record/sketch_file_layout.h"
 #include "record/stored.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "old/against_parts.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 
 /* The number in the file that is added to of a source of the inputs; none yet: UINT32_MAX. */
 static enum nd_status number_source(struct nd_against *a, uint32_t source, uint32_t *number,

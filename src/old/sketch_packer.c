@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "record/document_row.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 
 struct nd_sketch_packer {
     struct nd_pool *pool;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "sketch/signer.h"
 
 /* ---- Lengths ---- */

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "record/sketch_file_layout.h"
 #include "record/sketch_reader.h"
 
-/* ---- Packed (single.h) ---- */
+/* ---- Packed (packed_document.h) ---- */
 
 /* How many bytes of a packed document its row takes. */
 static size_t row_bytes_of(const struct nd_sketch_row *row, uint64_t len, bool has_shingles)

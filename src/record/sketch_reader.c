@@ -16,7 +16,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "record/sketch_file_layout.h"
 #include "record/sketch_reader.h"
 
@@ -458,7 +458,7 @@ enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number
     return status;
 }
 
-/* ---- A document of a block (single.h) ---- */
+/* ---- A document of a block (packed_document.h) ---- */
 
 struct nd_sketch_place nd_sketch_block_place(const struct nd_sketch_block *block, size_t i)
 {

@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "recipe/recipe_struct.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "record/sketch_file_layout.h"
 
 struct nd_sketch_writer {

@@ -3,7 +3,7 @@
 #define ND_RECORD_STORED_H
 
 #include "base/memory.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "record/sketch_file_layout.h"
 
 /* Rows that were checked, and are not yet made into struct nd_sketch_row.  Starts from zeroes. */

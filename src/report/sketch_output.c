@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/file/temporary.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "report/output.h"
 
 struct nd_sketch_output {

@@ -14,7 +14,7 @@ struct nd_sketch_output *nd_sketch_output_open(const char *name, const struct nd
                                                struct nd_error *err);
 /* The writer that packs rows for it, and takes rows and sources. */
 struct nd_sketch_writer *nd_sketch_output_writer(struct nd_sketch_output *o);
-/* A document that is packed already (record/single.h). */
+/* A document that is packed already (record/packed_document.h). */
 enum nd_status nd_sketch_output_add_packed(struct nd_sketch_output *o, struct nd_view packed,
                                            struct nd_error *err);
 /* Everything was added: complete the file, and hand it to the publisher. */

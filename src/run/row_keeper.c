@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "record/document_row.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "sketches/checkpoint.h"
 #include "sketches/known_rows.h"
 

@@ -15,7 +15,7 @@
 
 #include "base/file/temporary.h"
 #include "base/memory.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 
 enum { CHUNK_ROWS_MIN = 4096, CHUNK_PART = 32, CHUNKS_MAX = 1000000 };
 

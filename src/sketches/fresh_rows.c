@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file/spool.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "record/sketch_file_layout.h"
 
 /* Memory comes in chunks.  A document that has no room in one is in the file. */

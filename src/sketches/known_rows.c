@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "recipe/recipe_struct.h"
 #include "record/document_row.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 
 enum { FILES_MAX = 4096 };
 #define ROW_MASK ((UINT64_C(1) << 40) - 1)

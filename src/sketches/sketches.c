@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/packed_document.h"
 #include "record/parts.h"
-#include "record/single.h"
 #include "record/sketch_file_layout.h"
 
 struct file {

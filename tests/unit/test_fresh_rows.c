@@ -13,7 +13,7 @@
 #include <neardup/recipe.h>
 
 #include "base/hash.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "sketches/fresh_rows.h"
 
 enum { DOCUMENTS = 3000, SHINGLES_MAX = 900, LONG = 1700, LONG_ID = 5 << 20 };

@@ -14,7 +14,7 @@
 #include <neardup/sketch_file.h>
 
 #include "recipe/recipe_struct.h"
-#include "record/single.h"
+#include "record/packed_document.h"
 #include "record/sketch_file_layout.h"
 #include "record/stored.h"
 #include "sized.h"

@@ -1,6 +1,6 @@
-/* single.h - single documents of a sketch file as they are stored: found, read again, made into rows */
-#ifndef ND_RECORD_SINGLE_H
-#define ND_RECORD_SINGLE_H
+/* packed_document.h - single documents of a sketch file as they are stored: found, read again, made into rows */
+#ifndef ND_RECORD_PACKED_DOCUMENT_H
+#define ND_RECORD_PACKED_DOCUMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
