@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/utf8.h"
 #include "text/digit.h"
-#include "text/utf8.h"
 
 /* A text, its tokens, and these sorted by hash. */
 struct side {

@@ -1,4 +1,4 @@
-/* difference.c - the first key in which two recipes differ, for messages that name it */
+/* differing_key.c - the first key in which two recipes differ, for messages that name it */
 #include <stdlib.h>
 #include <string.h>
 
