@@ -11,9 +11,9 @@ complain() {
 # The first line (or the second, after #!) says what a file is.
 while IFS= read -r file; do
     name=${file#include/}
-    case $file in include/*) ;; *) name=$(basename "$file") ;; esac
-    head=$(head -n 2 "$file")
-    case $head in
+    case $file in include/*) ;; *) name=${file##*/} ;; esac
+    { IFS= read -r first && IFS= read -r second; } <"$file" || true
+    case $first$'\n'$second in
     "/* $name - "* | '/*'$'\n'" * $name - "*) ;;
     "# $name - "* | "// $name - "*) ;;
     '#!'*$'\n'"# $name - "*) ;;
@@ -39,8 +39,22 @@ fi
 if echo "$sources" | xargs -d '\n' grep -nIE '^(<{7}|>{7})( |$)' >&2; then
     complain "marks of a merge, above"
 fi
-while IFS= read -r file; do
-    iconv -f UTF-8 -t UTF-8 "$file" >/dev/null 2>&1 || complain "$file: is not UTF-8"
-    [ -z "$(tail -c 1 "$file")" ] || complain "$file: does not end its last line"
-done <<<"$sources"
+mapfile -t names <<<"$sources"
+if ! iconv -f UTF-8 -t UTF-8 "${names[@]}" >/dev/null 2>&1; then
+    for file in "${names[@]}"; do
+        iconv -f UTF-8 -t UTF-8 "$file" >/dev/null 2>&1 || complain "$file: is not UTF-8"
+    done
+fi
+python3 - "${names[@]}" <<'EOF' || status=1
+import os, sys
+
+bad = 0
+for name in sys.argv[1:]:
+    with open(name, "rb") as file:
+        file.seek(max(os.path.getsize(name) - 1, 0))
+        if file.read(1) not in (b"\n", b""):
+            print(f"{name}: does not end its last line", file=sys.stderr)
+            bad = 1
+sys.exit(bad)
+EOF
 exit $status

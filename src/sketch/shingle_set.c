@@ -14,6 +14,7 @@ enum {
     SLACK = 4,               /* readable bytes behind the slots */
     FIRST = 16,              /* values of the first batch that is counted, then twice as many */
     BATCH = 256,
+    OWN_PAGES = 1 << 16, /* bytes of slots from which a table has pages of its own */
 };
 
 /*
@@ -31,10 +32,24 @@ static unsigned slots_log2_for(size_t n)
     return log2;
 }
 
+/* Sets of two short documents are made and released for each pair: mapping pages took most of it. */
+static void *slots_alloc(size_t bytes)
+{
+    return bytes < OWN_PAGES ? malloc(bytes) : nd_table_alloc(bytes);
+}
+
+static void slots_free(void *slot, size_t bytes)
+{
+    if (bytes < OWN_PAGES)
+        free(slot);
+    else
+        nd_table_free(slot, bytes);
+}
+
 void nd_shingle_set_release(struct nd_shingle_set *set)
 {
     free(set->entry);
-    nd_table_free(set->slot, set->slots_bytes);
+    slots_free(set->slot, set->slots_bytes);
     *set = (struct nd_shingle_set){0};
 }
 
@@ -63,11 +78,11 @@ static bool rebuild(struct nd_shingle_set *set, unsigned log2, bool wide)
     size_t count = set->count;
 
     if (bytes > set->slots_bytes) {
-        void *slot = nd_table_alloc(bytes);
+        void *slot = slots_alloc(bytes);
 
         if (!slot)
             return false;
-        nd_table_free(set->slot, set->slots_bytes);
+        slots_free(set->slot, set->slots_bytes);
         set->slot = slot;
         set->slots_bytes = bytes;
     }

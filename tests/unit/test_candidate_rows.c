@@ -13,6 +13,7 @@
 #include <neardup/candidates.h>
 
 #include "base/hash.h"
+#include "recipe/recipe_struct.h"
 
 enum { DOCUMENTS = 300, WORDS = 60, TEXT_MAX = WORDS * 8 };
 
@@ -213,6 +214,7 @@ static void check_recipe(const char *const *keys, unsigned components_at_least)
     for (uint32_t i = 0; i < DOCUMENTS; i++)
         all[i] = i;
     decide(recipe, all, DOCUMENTS, whole);
+    recipe->dedup.threads = 1;
     for (uint32_t root = 0; root < DOCUMENTS; root++) {
         uint32_t member[DOCUMENTS];
         size_t n = 0;

@@ -478,6 +478,26 @@ static void compare(const struct corpus *c, const struct known *known,
     }
 }
 
+/* Each way of pushing. The sample takes all for the first parameters, then every third in turn. */
+static void compare_ways(const struct corpus *c, const struct known *known,
+                         const struct nd_dedup_params *p, const struct expected *expected)
+{
+    static const struct {
+        unsigned threads, batch_max;
+        enum how how;
+    } ways[] = {
+        {1, DOCUMENTS, TOGETHER}, {2, 100, TOGETHER}, {8, 700, TOGETHER}, {3, DOCUMENTS, TOGETHER},
+        {1, 1, TOGETHER},         {1, 100, IN_TURN},  {2, 30, IN_TURN},   {1, 30, AHEAD},
+        {2, 30, AHEAD},           {5, 200, AHEAD},    {16, 10, AHEAD},
+    };
+    static size_t turn;
+    const size_t n = sizeof ways / sizeof *ways, step = sized(1, turn ? 3 : 1);
+
+    for (size_t i = turn % step; i < n; i += step)
+        compare(c, known, p, expected, ways[i].threads, ways[i].batch_max, ways[i].how);
+    turn++;
+}
+
 static void check_all(struct nd_dedup_params p)
 {
     struct nd_error err;
@@ -493,17 +513,7 @@ static void check_all(struct nd_dedup_params p)
         n_left_out = n_crowded = 0;
         for (unsigned d = 0; d < DOCUMENTS; d++)
             expect_one(c, known, &p, bands, rows, d, expected);
-        compare(c, known, &p, expected, 1, DOCUMENTS, TOGETHER);
-        compare(c, known, &p, expected, 2, 100, TOGETHER);
-        compare(c, known, &p, expected, 8, 700, TOGETHER);
-        compare(c, known, &p, expected, 3, DOCUMENTS, TOGETHER);
-        compare(c, known, &p, expected, 1, 1, TOGETHER);
-        compare(c, known, &p, expected, 1, 100, IN_TURN);
-        compare(c, known, &p, expected, 2, 30, IN_TURN);
-        compare(c, known, &p, expected, 1, 30, AHEAD);
-        compare(c, known, &p, expected, 2, 30, AHEAD);
-        compare(c, known, &p, expected, 5, 200, AHEAD);
-        compare(c, known, &p, expected, 16, 10, AHEAD);
+        compare_ways(c, known, &p, expected);
         free_known(known);
         free_corpus(c);
     }
