@@ -786,8 +786,6 @@ static void count(struct nd_py_against *a, uint64_t n_documents, uint32_t n_neve
     *s = a->staged.streamed.judged;
     nd_dedup_stats_add(s, &pushed);
     nd_dedup_stats_leave_out(s, old);
-    s->candidates -= old->candidates;
-    s->checks -= old->checks;
     s->bytes -= old->bytes;
     a->result->n_pushed = n_documents;
     a->result->n_never = n_never;

@@ -61,7 +61,9 @@ def sketch(command, *options):
 def test_the_command_removes_and_adds_the_same(command, here, arguments, options, sketched):
     sketch(command, *sketched)
     files = ["--against", "a.sketch", "--against", "b.sketch", "--append", "--manifest", "m", "--clusters", "c"]
+    files += ["--summary", "s"]
     subprocess.run([command, "dedup", "-q", "new.jsonl", "-o", "kept", *files, *options], check=True)
+    summary = json.loads((here / "s").read_text())
     added = (here / "b.sketch").read_bytes()
     for threads, way in ((1, {}), (3, {}), (2, {"memory": "64M"})):
         shutil.copy("b.before", "b.sketch")
@@ -77,6 +79,8 @@ def test_the_command_removes_and_adds_the_same(command, here, arguments, options
         takes_all = "--verify" in options  # samples of shingles are not looked up in records
         assert (result.summary["seen_met"] < 800) == (not takes_all)
         assert result.summary["seen_documents"] == 800
+        for count in ("never_documents", "candidates", "checks", "cut_documents"):
+            assert result.summary[count] == summary[count]
 
 
 def without_passages(manifest):

@@ -153,6 +153,8 @@ void nd_dedup_stats_leave_out(struct nd_dedup_stats *sum, const struct nd_dedup_
     sum->short_documents -= part->short_documents;
     sum->empty_documents -= part->empty_documents;
     sum->cut_documents -= part->cut_documents;
+    sum->candidates -= part->candidates;
+    sum->checks -= part->checks;
     sum->signed_documents -= part->signed_documents;
     sum->unsigned_documents -= part->unsigned_documents;
 }

@@ -65,7 +65,7 @@ static bool group_old(struct nd_against *a, uint64_t document, const struct nd_s
     if (a->part.comparable->within < 0 && !a->part.comparable->n_never)
         return true;
     of_row = nd_sketched_document(row, fields, field, replaced);
-    return nd_comparable_group(a->part.comparable, &of_row, group);
+    return nd_comparable_group_old(a->part.comparable, &of_row, group);
 }
 
 static void load_one(void *context, size_t task, unsigned worker)

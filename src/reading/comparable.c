@@ -73,3 +73,11 @@ bool nd_comparable_group(struct nd_comparable *c, const struct nd_document *docu
     nd_pool_unlock(c->pool);
     return ok;
 }
+
+bool nd_comparable_group_old(struct nd_comparable *c, const struct nd_document *document,
+                             uint32_t *group)
+{
+    if (nd_comparable_is_never(c, document))
+        atomic_fetch_add(&c->n_old_alone, 1);
+    return nd_comparable_group(c, document, group);
+}

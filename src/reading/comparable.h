@@ -31,7 +31,8 @@ struct nd_comparable {
     const struct nd_run_value *never;
     size_t n_never;
     struct nd_field_set *fields; /* that `never` names among them */
-    atomic_uint n_alone;         /* documents that are */
+    atomic_uint n_alone;         /* documents that are, old ones too */
+    atomic_uint n_old_alone;     /* old documents that are */
 };
 void nd_comparable_release(struct nd_comparable *c);
 
@@ -44,5 +45,8 @@ bool nd_comparable_is_never(const struct nd_comparable *c, const struct nd_docum
 /* The group of a document, as any thread.  False: out of memory. */
 bool nd_comparable_group(struct nd_comparable *c, const struct nd_document *document,
                          uint32_t *group);
+/* The group of an old document, which is not counted as one of the inputs. */
+bool nd_comparable_group_old(struct nd_comparable *c, const struct nd_document *document,
+                             uint32_t *group);
 
 #endif

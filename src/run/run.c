@@ -569,7 +569,8 @@ static void complete_summary(struct nd_run *run)
 
     for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
         nd_summary_count_source(summary, nd_reading_source(run->reading, i));
-    summary->never_documents = atomic_load(&run->comparable.n_alone);
+    summary->never_documents =
+        atomic_load(&run->comparable.n_alone) - atomic_load(&run->comparable.n_old_alone);
     summary->annotates = run->outputs.annotates;
     nd_run_retire_dedup(run);
     nd_dedup_stats_leave_out(&run->past, &run->old);

@@ -391,3 +391,17 @@ for name, file in (("near", "old"), ("long", "old"), ("new", "new")):
     [ "$(tail -n 1 together.txt)" = "near long" ]
     sed 's/ $//' apart.txt | diff together.txt -
 }
+
+@test "against: the summary counts documents of the inputs, whatever is loaded of the old ones" {
+    local text="one two three four five six seven eight nine ten eleven twelve"
+    for i in 1 2 3 4; do echo "{\"id\":\"o$i\",\"lang\":\"a\",\"text\":\"$text $i\"}"; done >old.jsonl
+    for i in 5 6; do echo "{\"id\":\"n$i\",\"lang\":\"$i\",\"text\":\"$text $i\"}"; done >new.jsonl
+    neardup sketch -q old.jsonl -o old.sketch --record-field lang
+    neardup dedup -q new.jsonl --against old.sketch --never lang=a,5 -o kept.jsonl --summary s
+    grep -q '"never_documents":1,' s
+    # The four old ones resemble one another: n5 and n6 are compared with one of them, which leads.
+    neardup dedup -q new.jsonl --against old.sketch -o kept.jsonl --summary s
+    python3 -c 'import json
+s = json.load(open("s"))
+assert (s["candidates"], s["checks"]) == (2, 2), s'
+}

@@ -43,7 +43,7 @@ rows_of() {
     diff -r plain second
 }
 
-@test "checkpoint: all kinds of clusters and keep policies decide as without it" {
+@test "slow: checkpoint: all kinds of clusters and keep policies decide as without it" {
     corpus
     local way
     for way in "--cluster components" "--cluster complete" "--keep last" "--threads 1" "--recipe manku-2007" \
@@ -178,7 +178,7 @@ END
     [ ! -e x.jsonl ]
 }
 
-@test "checkpoint: with --against, sketches are kept with their shingles, and the file gets the same bytes" {
+@test "slow: checkpoint: with --against, sketches are kept with their shingles, and the file gets the same bytes" {
     corpus
     head -6000 docs.jsonl >old.jsonl
     local way

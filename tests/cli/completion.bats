@@ -57,7 +57,7 @@ setup_file() {
     [ "$(offers recipe show '' | wc -w)" -eq "$("$NEARDUP" recipe list 2>/dev/null | wc -l)" ]
 }
 
-@test "completion: an option offers the words that it takes, and takes those that it offers" {
+@test "slow: completion: an option offers the words that it takes, and takes those that it offers" {
     n=0
     tried=" "
     : >'?' # where an option takes no value, a file, so that no service begins

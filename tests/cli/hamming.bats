@@ -364,7 +364,7 @@ for line in open("lines"): sys.stdout.buffer.write(int(line, 16).to_bytes(16, "l
     neardup index info index | grep -qx 'fingerprints: 3'
 }
 
-@test "pairs: many are streamed in their order, and take no memory for it" {
+@test "slow: pairs: many are streamed in their order, and take no memory for it" {
     python3 - "$(sized 3500 1500)" <<'END'
 import random, sys
 random.seed(5)

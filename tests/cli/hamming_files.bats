@@ -226,7 +226,7 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
     neardup index info index | grep -qx 'fingerprints: 200'
 }
 
-@test "build, add, merge: killed at any moment, the index is the old one or the new one" {
+@test "slow: build, add, merge: killed at any moment, the index is the old one or the new one" {
     fingerprints 60000 64 | sed 's/\t.*//' >file
     head -1000 file >less
     neardup index build less -o old
@@ -274,7 +274,7 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
     [ "$(stat -c %a real/index)" = 640 ]
 }
 
-@test "a signal leaves no temporary file" {
+@test "slow: a signal leaves no temporary file" {
     fingerprints 150000 64 | sed 's/\t.*//' >file
     for signal in INT TERM HUP; do
         caught=0
@@ -464,7 +464,7 @@ sys.stdout.buffer.write(rows.tobytes())' "$1"
     cmp free bounded
 }
 
-@test "documents become fingerprints in bounded memory, and are looked up block by block" {
+@test "slow: documents become fingerprints in bounded memory, and are looked up block by block" {
     python3 -c '
 import random
 random.seed(5)

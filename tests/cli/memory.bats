@@ -125,7 +125,7 @@ for i in range(130000):
     done
 }
 
-@test "equal documents take no memory" {
+@test "slow: equal documents take no memory" {
     python3 -c '
 for i in range(150000):
     print("{\"text\":\"one two three four five six seven eight nine ten eleven\"}")' >equal.jsonl
@@ -182,7 +182,7 @@ with open("long.jsonl", "w") as out:
 "long.jsonl:5" "long.jsonl:2" null' ]
 }
 
-@test "values that do not fit into --memory are named" {
+@test "slow: values that do not fit into --memory are named" {
     python3 -c '
 for i in range(60000):
     print("{\"text\":\"some words that all have in common\",\"host\":\"%d%s\"}" % (i, "x" * 100))' >hosts.jsonl
@@ -225,7 +225,7 @@ same_pairs() { # FILE LOADS OPTION…
     [ "$(value s loads)" -ge "$loads" ]
 }
 
-@test "--memory changes no byte of the pairs, and is kept" {
+@test "slow: --memory changes no byte of the pairs, and is kept" {
     twins twins.jsonl 60000
     same_pairs twins.jsonl 2
 }
@@ -241,7 +241,7 @@ same_pairs() { # FILE LOADS OPTION…
     cmp free bounded
 }
 
-@test "pairs of many equal documents are found in bounded memory" {
+@test "slow: pairs of many equal documents are found in bounded memory" {
     python3 -c '
 import random
 random.seed(4)
@@ -344,7 +344,7 @@ with open("long.jsonl", "w") as out:
     [ "$(ids out)" = "a 4 5" ]
 }
 
-@test "the --memory that is asked for suffices, of few documents and a low threshold too" {
+@test "slow: the --memory that is asked for suffices, of few documents and a low threshold too" {
     local asked=0
     tail -n 500 "$BATS_FILE_TMPDIR/crowd.jsonl" | neardup sketch -q -f jsonl - -o old.sketch
     for documents in 3 500; do

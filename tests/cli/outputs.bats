@@ -21,7 +21,7 @@ load common
     [ "$(xz -dc c.xz | wc -l)" -eq 5 ]
 }
 
-@test "survivors in many pieces are whole, in a file and in a pipe" {
+@test "slow: survivors in many pieces are whole, in a file and in a pipe" {
     local i
     for i in {1..4000}; do # a copy of the first between any two, and some far larger than a buffer
         printf '{"id": %d, "text": "number %d is by itself"}\n' "$i" "$i"

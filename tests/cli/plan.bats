@@ -150,7 +150,7 @@ for line in open("corpus.jsonl"): r = json.loads(line); w.writerow([r["id"], r["
     [[ $output == *"warning: p.json: predicts a run with another recipe or another number of threads"* ]]
 }
 
-@test "plan: a figure has a curve for each threshold, and a dot for each number of candidates" {
+@test "slow: plan: a figure has a curve for each threshold, and a dot for each number of candidates" {
     corpus
     neardup plan corpus.jsonl --sample-bytes 400k --svg plan.svg --json >p.json
     python3 - <<'PY'

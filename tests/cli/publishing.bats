@@ -143,7 +143,7 @@ refused() { # COMMAND NAME
     done <cases
 }
 
-@test "no output may be a descriptor on a file that the run reads" {
+@test "slow: no output may be a descriptor on a file that the run reads" {
     inputs
     neardup recipe show default >my.ini
     { outputs && new_outputs; } | grep -v 'df build\|df merge\|index build' >cases
@@ -303,7 +303,7 @@ refused() { # COMMAND NAME
     cmp t.jsonl t.before
 }
 
-@test "--removed holds what the survivors lack, in every kind of run" {
+@test "slow: --removed holds what the survivors lack, in every kind of run" {
     large_corpus large.jsonl
     printf 'id,text\n1,a b c d\n2,a b c d\n3,e f g h\n' >t.csv
     for options in "" "-j1" "-j3" "--keep longest" "--cluster components" "--cluster complete"; do
@@ -478,7 +478,7 @@ refused() { # COMMAND NAME
     done
 }
 
-@test "every signal that ends a process leaves what was there" {
+@test "slow: every signal that ends a process leaves what was there" {
     small_corpus
     mkfifo pipe
     echo old >out
@@ -498,7 +498,7 @@ refused() { # COMMAND NAME
     done
 }
 
-@test "many files are published as one" {
+@test "slow: many files are published as one" {
     mkdir in
     for i in $(seq 600); do echo "document number $i about $((i * 7919)) things and $((i * 31)) others" >"in/$i"; done
     cp in/1 in/copy

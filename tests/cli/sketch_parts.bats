@@ -110,7 +110,7 @@ END
     cmp whole.sketch merged.sketch
 }
 
-@test "what dedup and collapse make of parts is what they make of the whole, byte for byte" {
+@test "slow: what dedup and collapse make of parts is what they make of the whole, byte for byte" {
     records 300 0 >a.jsonl
     records 90 300 | gzip -n >b.jsonl.gz
     : >none.jsonl

@@ -165,7 +165,7 @@ PY
     [[ $output == *"neardup: store: is damaged"* ]]
 }
 
-@test "store check: damaged pages of the database end no check, whatever LMDB makes of them" {
+@test "slow: store check: damaged pages of the database end no check, whatever LMDB makes of them" {
     make_store
     stop
     cp -r store whole
