@@ -22,10 +22,11 @@ layers=$(sed -nE '/^set\(core_layers/,/\)/p' CMakeLists.txt | tr '()' '  ' | sed
 for layer in base $layers; do
     tools/list-files.sh "src/$layer/*"
 done | sort -u >"$folder/files"
-# What decides in bounded memory (python/native/CMakeLists.txt).
+# What decides in bounded memory, and reads sketch files (python/native/CMakeLists.txt).
 for name in budget linking loads shared_keys staged streamed; do
     tools/list-files.sh "src/loads/$name.*"
 done >>"$folder/files"
+tools/list-files.sh 'src/sketches/sketches.*' 'src/sketches/sketched_fields.*' >>"$folder/files"
 tools/list-files.sh CMakeLists.txt LICENSE 'cmake/*' 'include/*' >>"$folder/files"
 tar -cf - -T "$folder/files" | tar -xf - -C "$stage/core"
 xxhash=$(echo '#include <xxhash.h>' | cc -E -x c - | sed -nE 's/^# 1 "(.*\/xxhash\.h)".*/\1/p' | head -1)

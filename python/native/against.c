@@ -13,74 +13,15 @@
  * and those that they meet.
  */
 #include "against.h"
-#include "frame_documents.h"
-#include "order.h"
-#include "result.h"
+#include "against_state.h"
 #include "sketch_file_object.h"
 
 #include "base/memory.h"
-#include "base/thread/handle.h"
-#include "base/thread/pool.h"
-#include "candidates/seen_rows.h"
-#include "candidates/short_texts.h"
+#include "engine/engine.h"
 #include "evidence/counts.h"
-#include "evidence/quoted.h"
-#include "loads/staged.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WORKERS_MAX = 1024, PUSHED_MAX = 1024, NAMES = 3 };
-#define NONE UINT32_MAX
-
-/* A file, and the number of its first document among all old ones. */
-struct old_file {
-    const struct nd_sketch_file *file;
-    uint64_t first;
-    /* Which of the fields that it keeps is `within`, and which are those of `never`. */
-    unsigned within, never[ND_SKETCH_FIELDS_MAX];
-    uint32_t group; /* in `quoted` */
-};
-
-struct nd_py_against {
-    struct nd_recipe *recipe;
-    struct nd_budget budget; /* total 0: none */
-    PyObject *held;          /* the recipe, the files and the temporary one */
-    struct nd_handle use;
-    bool is_broken, is_decided;
-    struct nd_py_order order;
-    struct old_file *old;
-    size_t n_old;
-    const struct nd_sketch_file *fresh;
-    struct nd_sketch_row_place *place; /* of the new documents, in their file */
-    size_t n_places, place_capacity;
-    uint64_t n_seen;                    /* documents of the old files */
-    bool is_alone;                      /* new documents are compared with old ones alone */
-    struct nd_short_texts *short_texts; /* NULL: no old document is found as a whole */
-    struct nd_pool *pool;               /* which looks for them */
-    struct nd_short_hit *short_of; /* for each new document, the first that it contains, or NONE */
-    uint64_t *short_files; /* where is_alone, for each: the bits of the files that have one */
-    size_t short_capacity, short_files_capacity, n_words; /* words of bits for a document */
-    atomic_bool has_no_memory;
-    struct nd_staged staged;
-    struct nd_py_outside outside;
-    unsigned threads;
-    struct nd_dedup_stats counted_old; /* what is counted of the old documents */
-    struct nd_hash_set equal;          /* where short_texts: the old documents that are kept */
-    struct nd_quoted quoted; /* where is_alone: how many documents match something of each file */
-    struct nd_seen_rows met; /* those that matter, which are pushed as 0, 1, 2 … */
-    uint32_t *document_of;   /* of a row, among the new ones; NONE: it has no text */
-    struct nd_dedup *dedup;
-    struct nd_py_result *result;
-    struct nd_sketch_room *room; /* of each worker */
-    struct nd_sketch_room name_room[NAMES];
-    /* The batch that is pushed, from this document on. */
-    uint64_t first;
-    struct nd_dedup_item item[PUSHED_MAX];
-    struct nd_sketch_row row[PUSHED_MAX];
-    struct nd_sketch_room row_room[PUSHED_MAX];
-};
 
 static enum nd_status out_of_memory(struct nd_error *err)
 {
@@ -93,14 +34,15 @@ static void free_against(struct nd_py_against *a)
     nd_py_result_free(a->result);
     nd_py_order_release(&a->order);
     nd_recipe_free(a->recipe);
-    for (size_t i = 0; a->room && i < WORKERS_MAX; i++)
+    for (size_t i = 0; a->room && i < ND_PY_WORKERS_MAX; i++)
         nd_sketch_room_release(&a->room[i]);
-    for (size_t i = 0; i < NAMES; i++)
+    for (size_t i = 0; i < ND_PY_NAMES; i++)
         nd_sketch_room_release(&a->name_room[i]);
-    for (size_t i = 0; i < PUSHED_MAX; i++)
+    for (size_t i = 0; i < ND_PY_PUSHED_MAX; i++)
         nd_sketch_room_release(&a->row_room[i]);
     free(a->room);
     free(a->old);
+    free(a->fresh);
     free(a->place);
     nd_seen_rows_release(&a->met);
     free(a->document_of);
@@ -155,7 +97,7 @@ static bool take_files(PyObject *module, struct nd_py_against *a, PyObject *file
         return false;
     }
     for (; a->n_old < (size_t)n; a->n_old++) {
-        struct old_file *old = &a->old[a->n_old];
+        struct nd_py_old_file *old = &a->old[a->n_old];
 
         old->file = nd_py_sketch_file(PyTuple_GetItem(files, (Py_ssize_t)a->n_old));
         if (!old->file)
@@ -274,7 +216,7 @@ static PyObject *against_new(PyObject *module, PyObject *args)
         a->budget = nd_budget_divide(memory, threads ? threads : 1);
         a->budget.in_use_before = nd_memory_in_use();
     }
-    a->room = calloc(WORKERS_MAX, sizeof *a->room);
+    a->room = calloc(ND_PY_WORKERS_MAX, sizeof *a->room);
     a->recipe = nd_recipe_copy(recipe, &err);
     a->held = Py_BuildValue("[OO]", recipe_capsule, files);
     if (!a->room || !a->recipe || !a->held)
@@ -292,8 +234,7 @@ static PyObject *against_new(PyObject *module, PyObject *args)
     return capsule;
 }
 
-/* Whoever may use it now, alone.  NULL: an exception is set. */
-static struct nd_py_against *enter(PyObject *capsule, bool is_decided)
+struct nd_py_against *nd_py_against_enter(PyObject *capsule, bool is_decided)
 {
     struct nd_py_against *a = nd_py_against(capsule);
 
@@ -312,7 +253,7 @@ static struct nd_py_against *enter(PyObject *capsule, bool is_decided)
     return NULL;
 }
 
-static void leave(struct nd_py_against *a)
+void nd_py_against_leave(struct nd_py_against *a)
 {
     (void)nd_handle_leave(&a->use, ND_CALL_CHANGES);
 }
@@ -340,11 +281,11 @@ static void look_for_short(void *context, size_t row, unsigned worker)
     struct nd_short_hit *found;
     uint64_t *files;
 
-    if (document == NONE)
+    if (document == ND_PY_NONE)
         return;
     found = &a->short_of[document];
     files = a->n_words ? &a->short_files[document * a->n_words] : NULL;
-    found->number = NONE;
+    found->number = ND_PY_NONE;
     if (files)
         memset(files, 0, a->n_words * sizeof *files);
     if (nd_short_texts_find(a->short_texts, worker, look->frame->column[0].value[row], found,
@@ -382,7 +323,7 @@ static enum nd_status add_rows(struct nd_py_against *a, const struct nd_py_frame
         return out_of_memory(err);
     a->document_of = grown;
     for (size_t i = 0; i < f->n_rows; i++)
-        grown[first + i] = f->column[0].value[i].data ? document++ : NONE;
+        grown[first + i] = f->column[0].value[i].data ? document++ : ND_PY_NONE;
     return find_short(a, f, first, err);
 }
 
@@ -396,7 +337,7 @@ static PyObject *against_add(PyObject *module, PyObject *args)
     struct nd_error err;
 
     if (!PyArg_ParseTuple(args, "OO", &capsule, &frame_capsule) ||
-        !(f = nd_py_frame(frame_capsule)) || !(a = enter(capsule, false)))
+        !(f = nd_py_frame(frame_capsule)) || !(a = nd_py_against_enter(capsule, false)))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     status = add_rows(a, f, &err);
@@ -404,10 +345,74 @@ static PyObject *against_add(PyObject *module, PyObject *args)
         status = check_memory(a, a->order.n, 0, &err);
     Py_END_ALLOW_THREADS;
     a->is_broken = status != ND_OK;
-    leave(a);
+    nd_py_against_leave(a);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
     Py_RETURN_NONE;
+}
+
+/* Note where the documents of a block are in their file. */
+static enum nd_status list_block(struct nd_py_against *a, const struct nd_sketch_file *file,
+                                 uint32_t first_source, const struct nd_sketch_block *block,
+                                 struct nd_error *err)
+{
+    if (!ND_RESERVE(a->place, &a->place_capacity, a->n_places + block->n) ||
+        !ND_RESERVE(a->fresh, &a->fresh_capacity, a->n_fresh + 1))
+        return out_of_memory(err);
+    if (!a->n_fresh || a->fresh[a->n_fresh - 1].file != file)
+        a->fresh[a->n_fresh++] =
+            (struct nd_py_fresh_file){file, first_source, (uint32_t)a->n_places};
+    for (size_t i = 0; i < block->n; i++)
+        a->place[a->n_places++] = block->rows[i].place;
+    return ND_OK;
+}
+
+static enum nd_status add_sketched(struct nd_py_against *a, size_t number,
+                                   struct nd_py_sketched_rows *rows, struct nd_error *err)
+{
+    uint32_t first_source;
+    const struct nd_sketch_file *file =
+        nd_sketches_file_of(nd_py_sketched_files(a->sketched), number, &number, &first_source);
+    enum nd_status status = add_rows(a, &rows->frame, err);
+
+    if (status == ND_OK)
+        status = list_block(a, file, first_source, &rows->block, err);
+    return status == ND_OK ? check_memory(a, a->order.n, 0, err) : status;
+}
+
+/* against_add_sketched(against, sketched): its documents are the rows, in place of those of frames; how
+ * many there are. */
+static PyObject *against_add_sketched(PyObject *module, PyObject *args)
+{
+    struct nd_py_sketched_rows rows = {.n_columns = 0};
+    PyObject *capsule, *sketched;
+    struct nd_py_against *a;
+    struct nd_py_sketched *s;
+    enum nd_status status = ND_OK;
+    struct nd_error err;
+    size_t blocks, block;
+
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &sketched) || !(s = nd_py_sketched(sketched)) ||
+        !(a = nd_py_against_enter(capsule, false)))
+        return NULL;
+    a->is_broken = a->order.n_rows || PyList_Append(a->held, sketched) != 0;
+    if (a->is_broken && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "rows were added before");
+    a->sketched = s;
+    blocks = a->is_broken ? 0 : nd_sketches_blocks(nd_py_sketched_files(s));
+    for (block = 0; !a->is_broken && block < blocks; block++) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = nd_py_sketched_read(s, block, &rows, &err);
+        if (status == ND_OK)
+            status = add_sketched(a, block, &rows, &err);
+        Py_END_ALLOW_THREADS;
+        if (status != ND_OK)
+            nd_py_raise(module, &err);
+        a->is_broken = status != ND_OK || !nd_py_report(Py_None, block, blocks);
+    }
+    nd_py_sketched_rows_release(&rows);
+    nd_py_against_leave(a);
+    return a->is_broken ? NULL : PyLong_FromUnsignedLongLong(a->order.n_rows);
 }
 
 /* ---- Rows of sketch files ---- */
@@ -419,12 +424,32 @@ static enum nd_status read_old(const struct nd_py_against *a, const struct nd_se
     return nd_sketch_file_read_row(a->old[old->file].file, &old->place, parts, room, row, err);
 }
 
-/* One of the new documents, in the order of their file. */
-static enum nd_status read_fresh(const struct nd_py_against *a, uint32_t document, unsigned parts,
-                                 struct nd_sketch_room *room, struct nd_sketch_row *row,
-                                 struct nd_error *err)
+/* Return the file of a new document. */
+static const struct nd_py_fresh_file *fresh_of(const struct nd_py_against *a, uint32_t document)
 {
-    return nd_sketch_file_read_row(a->fresh, &a->place[document], parts, room, row, err);
+    size_t low = 0, high = a->n_fresh;
+
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (a->fresh[middle].first <= document)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &a->fresh[low];
+}
+
+enum nd_status nd_py_against_fresh(const struct nd_py_against *a, uint32_t document, unsigned parts,
+                                   struct nd_sketch_room *room, struct nd_sketch_row *row,
+                                   struct nd_error *err)
+{
+    const struct nd_py_fresh_file *of = fresh_of(a, document);
+    enum nd_status status =
+        nd_sketch_file_read_row(of->file, &a->place[document], parts, room, row, err);
+
+    row->source += of->first_source;
+    return status;
 }
 
 /* A record of the driver: a row, or behind all rows an old document. */
@@ -434,7 +459,7 @@ static enum nd_status read_record(const struct nd_py_against *a, uint32_t record
 {
     if (record >= a->order.n_rows)
         return read_old(a, &a->met.item[record - a->order.n_rows], parts, room, row, err);
-    return read_fresh(a, a->document_of[record], parts, room, row, err);
+    return nd_py_against_fresh(a, a->document_of[record], parts, room, row, err);
 }
 
 /* A record as a row, or as a document of the files. */
@@ -454,16 +479,18 @@ static enum nd_status make(void *context, size_t n, const struct nd_text_source 
                            struct nd_dedup **dedup, struct nd_error *err)
 {
     struct nd_py_against *a = context;
-    struct nd_dedup_options options = nd_dedup_options_default();
+    struct nd_dedup_params params;
 
     (void)n;
-    options.threads = a->threads;
-    options.takes_sketches = 1;
-    options.makes_pairs = a->is_alone;
+    if (nd_recipe_params_check(a->recipe, err) != ND_OK)
+        return err->status;
+    params = nd_recipe_dedup_params(a->recipe);
+    params.threads = a->threads;
+    params.takes_sketches = params.takes_no_texts = true;
+    params.cluster = a->staged.cluster;
     if (a->budget.total)
-        options.cache_bytes = a->budget.cache_bytes;
-    options.source = source;
-    *dedup = a->dedup = nd_dedup_new(a->recipe, &options, err);
+        params.cache_bytes = a->budget.cache_bytes;
+    *dedup = a->dedup = nd_dedup_new_with(&params, source, err);
     return *dedup ? ND_OK : err->status;
 }
 
@@ -560,7 +587,7 @@ static struct nd_py_value value_of(const struct nd_sketch_row *row, unsigned fie
 }
 
 /* With whom an old document is compared.  False: out of memory. */
-static bool group_old(struct nd_py_against *a, const struct old_file *old,
+static bool group_old(struct nd_py_against *a, const struct nd_py_old_file *old,
                       const struct nd_sketch_row *row, uint32_t *group)
 {
     struct nd_py_comparable *c = &a->order.comparable;
@@ -575,26 +602,17 @@ static bool group_old(struct nd_py_against *a, const struct old_file *old,
 
 /* ---- Old documents ---- */
 
-static enum nd_status list_block(struct nd_py_against *a, const struct nd_sketch_block *block,
+/* Note where the new documents are in a file. */
+static enum nd_status list_fresh(struct nd_py_against *a, const struct nd_sketch_file *file,
                                  struct nd_error *err)
 {
-    if (!ND_RESERVE(a->place, &a->place_capacity, a->n_places + block->n))
-        return out_of_memory(err);
-    for (size_t i = 0; i < block->n; i++)
-        a->place[a->n_places++] = block->rows[i].place;
-    return ND_OK;
-}
-
-/* Note where the new documents are in their file. */
-static enum nd_status list_fresh(struct nd_py_against *a, struct nd_error *err)
-{
     struct nd_sketch_block block = {0};
-    enum nd_status status = ND_OK;
+    enum nd_status status = list_block(a, file, 0, &block, err); /* though it may have none */
 
-    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(a->fresh)->blocks; i++) {
-        status = nd_sketch_file_read(a->fresh, i, ND_SKETCH_FILE_ROWS, &block, err);
+    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(file)->blocks; i++) {
+        status = nd_sketch_file_read(file, i, ND_SKETCH_FILE_ROWS, &block, err);
         if (status == ND_OK)
-            status = list_block(a, &block, err);
+            status = list_block(a, file, 0, &block, err);
     }
     nd_sketch_block_release(&block);
     return status;
@@ -603,7 +621,7 @@ static enum nd_status list_fresh(struct nd_py_against *a, struct nd_error *err)
 static enum nd_status get_fresh(void *context, uint32_t document, struct nd_sketch_room *room,
                                 struct nd_sketch_row *row, struct nd_error *err)
 {
-    return read_fresh(context, document, ND_SKETCH_FILE_ROWS, room, row, err);
+    return nd_py_against_fresh(context, document, ND_SKETCH_FILE_ROWS, room, row, err);
 }
 
 static enum nd_status find_met(struct nd_py_against *a, struct nd_error *err)
@@ -634,12 +652,10 @@ static enum nd_status find_met(struct nd_py_against *a, struct nd_error *err)
 /* Find the old documents that matter to the new ones. */
 static enum nd_status meet_old(struct nd_py_against *a, struct nd_error *err)
 {
-    enum nd_status status = list_fresh(a, err);
+    enum nd_status status = find_met(a, err);
 
-    if (status == ND_OK)
-        status = find_met(a, err);
-    if (status == ND_OK && a->order.n_rows + a->met.n >= NONE)
-        status = nd_fail(err, ND_EUNSUPPORTED, "more than %u rows and old documents", NONE);
+    if (status == ND_OK && a->order.n_rows + a->met.n >= ND_PY_NONE)
+        status = nd_fail(err, ND_EUNSUPPORTED, "more than %u rows and old documents", ND_PY_NONE);
     return status;
 }
 
@@ -671,7 +687,7 @@ static enum nd_status load(void *context, enum nd_staged_pass pass, uint64_t fir
     (void)pass;
     a->first = first;
     *items = a->item;
-    *n_items = n < PUSHED_MAX ? n : PUSHED_MAX;
+    *n_items = n < ND_PY_PUSHED_MAX ? n : ND_PY_PUSHED_MAX;
     for (size_t i = 0; status == ND_OK && i < *n_items; i++)
         status = load_one(a, record[i], first + i, i, err);
     return status;
@@ -682,7 +698,7 @@ static const struct nd_short_hit *short_hit(const struct nd_py_against *a, uint3
 {
     const struct nd_short_hit *hit = a->short_texts ? &a->short_of[a->document_of[row]] : NULL;
 
-    return hit && hit->number != NONE ? hit : NULL;
+    return hit && hit->number != ND_PY_NONE ? hit : NULL;
 }
 
 /* A row that equals a kept old document is its copy. */
@@ -696,8 +712,8 @@ static enum nd_status contains_short(void *context, uint32_t row, struct nd_deci
     *found = false;
     if (!hit)
         return ND_OK;
-    status =
-        read_fresh(a, a->document_of[row], ND_SKETCH_FILE_ROWS, &a->row_room[0], &a->row[0], err);
+    status = nd_py_against_fresh(a, a->document_of[row], ND_SKETCH_FILE_ROWS, &a->row_room[0],
+                                 &a->row[0], err);
     if (status != ND_OK || nd_kept_rows_equal(&a->equal, a->recipe, &a->row[0]))
         return status;
     *found = true;
@@ -766,9 +782,13 @@ static bool begin(PyObject *module, struct nd_py_against *a)
 }
 
 /* Without the GIL. */
-static enum nd_status run(struct nd_py_against *a, struct nd_error *err)
+static enum nd_status run(struct nd_py_against *a, const struct nd_sketch_file *fresh,
+                          struct nd_error *err)
 {
-    enum nd_status status = meet_old(a, err);
+    enum nd_status status = fresh ? list_fresh(a, fresh, err) : ND_OK;
+
+    if (status == ND_OK)
+        status = meet_old(a, err);
 
     a->staged.order = a->order.row;
     a->staged.n_order = a->order.n;
@@ -791,7 +811,8 @@ static void count(struct nd_py_against *a, uint64_t n_documents, uint32_t n_neve
     a->result->n_never = n_never;
 }
 
-static bool decide(PyObject *module, struct nd_py_against *a, PyObject *progress)
+static bool decide(PyObject *module, struct nd_py_against *a, const struct nd_sketch_file *fresh,
+                   PyObject *progress)
 {
     uint32_t n_never = a->order.comparable.n_alone; /* of new documents: no old one was seen yet */
     uint64_t n_documents = a->order.n;
@@ -802,7 +823,7 @@ static bool decide(PyObject *module, struct nd_py_against *a, PyObject *progress
         enum nd_status status;
 
         a->outside = (struct nd_py_outside){PyEval_SaveThread(), progress};
-        status = run(a, &err);
+        status = run(a, fresh, &err);
         is_good = nd_py_outside_end(module, &a->outside, status, &err);
     }
     if (is_good && a->order.keep.by == ND_KEEP_NONE && !nd_py_result_remove_leaders(a->result)) {
@@ -817,49 +838,81 @@ static bool decide(PyObject *module, struct nd_py_against *a, PyObject *progress
     return is_good;
 }
 
-/* against_decide(against, sketch file of the rows that have a text, threads, progress): a result. */
+/* Whether a file holds the rows that were added.  False: an exception is set. */
+static bool is_of_rows(PyObject *module, const struct nd_py_against *a,
+                       const struct nd_sketch_file *file)
+{
+    struct nd_error err;
+
+    if (!file)
+        return false;
+    if (check_file(a, file, &err) != ND_OK) {
+        nd_py_raise(module, &err);
+        return false;
+    }
+    if (nd_sketch_file_info(file)->documents == a->order.n)
+        return true;
+    PyErr_SetString(PyExc_ValueError, "the file is not of these rows");
+    return false;
+}
+
+/* against_decide(against, sketch file of the rows that have a text, or None where they came as
+ * sketches, threads, progress): a result. */
 static PyObject *against_decide(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *file, *progress, *result = NULL;
+    const struct nd_sketch_file *fresh = NULL;
     struct nd_py_against *a;
-    struct nd_error err;
     unsigned threads;
 
     if (!PyArg_ParseTuple(args, "OOIO", &capsule, &file, &threads, &progress) ||
-        !(a = enter(capsule, false)))
+        !(a = nd_py_against_enter(capsule, false)))
         return NULL;
     a->is_broken = true;
     a->threads = threads;
-    a->fresh = nd_py_sketch_file(file);
-    if (a->fresh && check_file(a, a->fresh, &err) != ND_OK)
-        nd_py_raise(module, &err);
-    else if (a->fresh && nd_sketch_file_info(a->fresh)->documents != a->order.n)
-        PyErr_SetString(PyExc_ValueError, "the file is not of these rows");
-    else if (a->fresh && PyList_Append(a->held, file) == 0 && decide(module, a, progress)) {
-        result = nd_py_result_capsule(a->result);
-        a->result = NULL;
-        a->is_broken = result == NULL;
-    }
+    if ((a->sketched && file == Py_None) || is_of_rows(module, a, fresh = nd_py_sketch_file(file)))
+        if (PyList_Append(a->held, file) == 0 && decide(module, a, fresh, progress)) {
+            result = nd_py_result_capsule(a->result);
+            a->result = NULL;
+            a->is_broken = result == NULL;
+        }
     a->is_decided = !a->is_broken;
-    leave(a);
+    nd_py_against_leave(a);
     return result;
 }
 
 /* ---- What the evidence says ---- */
 
-enum nd_status nd_py_against_row(struct nd_py_against *a, uint64_t row, unsigned room,
-                                 struct nd_name *id, bool *has_text, struct nd_error *err)
+struct nd_sketch_source nd_py_against_source(const struct nd_py_against *a, uint32_t number)
 {
-    uint32_t document = a->is_decided && row < a->order.n_rows ? a->document_of[row] : NONE;
+    const struct nd_source *source;
+
+    if (!a->sketched)
+        return *nd_sketch_file_source(a->fresh[0].file, number);
+    source = nd_sketches_source(nd_py_sketched_files(a->sketched), number);
+    return (struct nd_sketch_source){source->path, source->entry, source->bytes_hash,
+                                     source->records};
+}
+
+enum nd_status nd_py_against_row(struct nd_py_against *a, uint64_t row, unsigned room,
+                                 struct nd_name *id, struct nd_at *at, bool *has_text,
+                                 struct nd_error *err)
+{
+    uint32_t document = a->is_decided && row < a->order.n_rows ? a->document_of[row] : ND_PY_NONE;
     struct nd_sketch_row read;
     enum nd_status status;
 
-    *has_text = document != NONE;
-    if (document == NONE)
+    *has_text = document != ND_PY_NONE;
+    if (document == ND_PY_NONE)
         return ND_OK;
-    status = read_fresh(a, document, ND_SKETCH_FILE_ROWS, &a->name_room[room], &read, err);
+    status = nd_py_against_fresh(a, document, ND_SKETCH_FILE_ROWS, &a->name_room[room], &read, err);
     if (status == ND_OK && read.id_kind != ND_ID_NONE)
         *id = (struct nd_name){read.id_kind, read.id};
+    if (status == ND_OK && a->sketched) {
+        const struct nd_sketch_source source = nd_py_against_source(a, read.source);
+
+        *at = (struct nd_at){source.path, source.entry, read.line};
+    }
     return status;
 }
 
@@ -881,10 +934,11 @@ static PyObject *read_ids(PyObject *module, struct nd_py_against *a, const struc
     for (size_t i = 0; id && status == ND_OK && i < r->n_removals; i++) {
         uint64_t row = are_kept ? r->removal[i].kept : r->removal[i].row;
         struct nd_name name = {ND_ID_NONE, {NULL, 0}};
+        struct nd_at at;
         bool has_text;
 
         if (row < a->order.n_rows)
-            status = nd_py_against_row(a, row, 0, &name, &has_text, &err);
+            status = nd_py_against_row(a, row, 0, &name, &at, &has_text, &err);
         id[i] = name.text;
         if (status == ND_OK && name.text.data &&
             !(id[i].data = nd_arena_copy(&room, name.text.data, name.text.len)))
@@ -909,12 +963,12 @@ static PyObject *against_ids(PyObject *module, PyObject *args)
     struct nd_py_against *a;
 
     if (!PyArg_ParseTuple(args, "OO", &capsule, &result_capsule) ||
-        !(r = nd_py_result(result_capsule)) || !(a = enter(capsule, true)))
+        !(r = nd_py_result(result_capsule)) || !(a = nd_py_against_enter(capsule, true)))
         return NULL;
     removed = read_ids(module, a, r, false);
     if (removed)
         kept = read_ids(module, a, r, true);
-    leave(a);
+    nd_py_against_leave(a);
     return kept ? Py_BuildValue("NN", removed, kept) : (Py_XDECREF(removed), NULL);
 }
 
@@ -958,6 +1012,11 @@ enum nd_status nd_py_against_party(struct nd_py_against *a, uint64_t document, u
     return ND_OK;
 }
 
+bool nd_py_against_has_old(const struct nd_py_against *a)
+{
+    return a->n_old > 0;
+}
+
 void nd_py_against_count(const struct nd_py_against *a, struct nd_run_summary *summary)
 {
     summary->seen_documents = a->n_seen;
@@ -968,7 +1027,7 @@ void nd_py_against_count(const struct nd_py_against *a, struct nd_run_summary *s
 /* against_quoted(against): of each file the name, its documents, and how many rows match one of them. */
 static PyObject *against_quoted(PyObject *module, PyObject *capsule)
 {
-    struct nd_py_against *a = enter(capsule, true);
+    struct nd_py_against *a = nd_py_against_enter(capsule, true);
     PyObject *list = a ? PyList_New(0) : NULL;
 
     (void)module;
@@ -986,89 +1045,8 @@ static PyObject *against_quoted(PyObject *module, PyObject *capsule)
         Py_XDECREF(one);
     }
     if (a)
-        leave(a);
+        nd_py_against_leave(a);
     return list;
-}
-
-/* ---- Survivors, to the last file ---- */
-
-static enum nd_status append_row(struct nd_py_against *a, struct nd_sketch_appender *appender,
-                                 uint32_t document, uint32_t *number, struct nd_packed_row *packed,
-                                 struct nd_error *err)
-{
-    struct nd_sketch_writer *writer = nd_sketch_appender_writer(appender);
-    const struct nd_sketch_file_info *info = nd_sketch_file_info(a->fresh);
-    struct nd_sketch_row row;
-    enum nd_status status =
-        read_fresh(a, document, info->keeps.shingles ? ND_SKETCH_FILE_ALL : ND_SKETCH_FILE_ROWS,
-                   &a->row_room[0], &row, err);
-
-    if (status == ND_OK && number[row.source] == NONE)
-        status = nd_sketch_appender_source(appender, nd_sketch_file_source(a->fresh, row.source),
-                                           &number[row.source], err);
-    if (status != ND_OK)
-        return status;
-    row.source = number[row.source];
-    status = nd_sketch_row_pack(writer, &row, NULL, packed, err);
-    return status == ND_OK ? nd_sketch_writer_add(writer, packed, err) : status;
-}
-
-/*
- * With stars a document is compared with survivors alone.  With other kinds of clusters it may belong
- * to one by a member that was removed, so these are added, too.
- */
-static bool is_added(const struct nd_py_against *a, const char *kept, size_t row)
-{
-    return a->document_of[row] != NONE &&
-           (kept[row] || a->recipe->dedup.cluster != ND_CLUSTER_STAR);
-}
-
-static enum nd_status append_all(struct nd_py_against *a, struct nd_sketch_appender *appender,
-                                 const char *kept, uint64_t *n, struct nd_error *err)
-{
-    size_t sources = nd_sketch_file_info(a->fresh)->sources + (size_t)1;
-    uint32_t *number = nd_alloc_array(sources, sizeof *number);
-    struct nd_packed_row packed = {0};
-    enum nd_status status = number ? ND_OK : out_of_memory(err);
-
-    if (number)
-        memset(number, 0xFF, sources * sizeof *number);
-    for (size_t row = 0; status == ND_OK && row < a->order.n_rows; row++) {
-        if (!is_added(a, kept, row))
-            continue;
-        status = append_row(a, appender, a->document_of[row], number, &packed, err);
-        ++*n;
-    }
-    nd_packed_row_release(&packed);
-    free(number);
-    return status == ND_OK ? nd_sketch_appender_commit(appender, err) : status;
-}
-
-/* against_append(against, appender, mask of survivors): add these to the appender's file, and what else
- * clusters need, all of them or none; how many have a text. */
-static PyObject *against_append(PyObject *module, PyObject *args)
-{
-    PyObject *capsule, *appender_capsule;
-    struct nd_sketch_appender *appender;
-    struct nd_py_against *a;
-    enum nd_status status;
-    struct nd_error err;
-    const char *kept;
-    uint64_t added = 0;
-    Py_ssize_t n;
-
-    if (!PyArg_ParseTuple(args, "OOy#", &capsule, &appender_capsule, &kept, &n) ||
-        !(appender = nd_py_sketch_appender(appender_capsule)) || !(a = enter(capsule, true)))
-        return NULL;
-    if ((size_t)n != a->order.n_rows) {
-        leave(a);
-        return PyErr_Format(PyExc_ValueError, "the mask is not of these rows");
-    }
-    Py_BEGIN_ALLOW_THREADS;
-    status = append_all(a, appender, kept, &added, &err);
-    Py_END_ALLOW_THREADS;
-    leave(a);
-    return status == ND_OK ? PyLong_FromUnsignedLongLong(added) : nd_py_raise(module, &err);
 }
 
 ND_PY_READS_FRAME(against_add, 1)
@@ -1076,9 +1054,9 @@ ND_PY_READS_FRAME(against_add, 1)
 PyMethodDef nd_py_against_functions[] = {
     {"against_new", against_new, METH_VARARGS, "Rows after the documents of sketch files."},
     {"against_add", against_add_reading, METH_VARARGS, "Add the rows of a frame."},
+    {"against_add_sketched", against_add_sketched, METH_VARARGS, "Add documents of sketch files."},
     {"against_decide", against_decide, METH_VARARGS, "Decide about all rows."},
     {"against_ids", against_ids, METH_VARARGS, "The ids of removed rows, and of those kept."},
     {"against_quoted", against_quoted, METH_O, "How many rows match something of each file."},
-    {"against_append", against_append, METH_VARARGS, "Add survivors to a sketch file."},
     {NULL, NULL, 0, NULL},
 };

@@ -176,24 +176,26 @@ static struct nd_name name_of_id(struct nd_view id, bool is_raw)
     return (struct nd_name){!id.len ? ND_ID_NONE : is_raw ? ND_ID_RAW : ND_ID_STRING, id};
 }
 
-/* The id of a row, and whether it has a text; it stands in buffer `i`. */
+/* The id of a row and its place, and whether it has a text; the id stands in buffer `i`. */
 static enum nd_status find(struct evidence *e, const struct where *w, uint64_t row, unsigned i,
-                           struct nd_name *id, bool *has_text, struct nd_error *err)
+                           struct nd_name *id, struct nd_at *at, bool *has_text,
+                           struct nd_error *err)
 {
     struct nd_py_entry entry = {0};
     enum nd_status status = ND_OK;
 
     *id = (struct nd_name){ND_ID_NONE, {NULL, 0}};
+    *at = at_of(e, row);
     *has_text = true;
     if (w->frame && is_in_frame(w, row)) {
-        size_t at = (size_t)(row - w->result->first_row);
+        size_t i_frame = (size_t)(row - w->result->first_row);
         const struct nd_py_column *column = &w->frame->column[w->id];
 
-        *has_text = w->frame->column[0].value[at].data != NULL;
+        *has_text = w->frame->column[0].value[i_frame].data != NULL;
         if (w->id)
-            *id = name_of_id(column->value[at], column->is_raw[at]);
+            *id = name_of_id(column->value[i_frame], column->is_raw[i_frame]);
     } else if (w->against) {
-        status = nd_py_against_row(w->against, row, i, id, has_text, err);
+        status = nd_py_against_row(w->against, row, i, id, at, has_text, err);
     } else if (w->texts) {
         status = nd_py_texts_read(w->texts, row, &e->buffer[i], &entry, err);
         if (status == ND_OK) {
@@ -213,8 +215,7 @@ static enum nd_status party_of(struct evidence *e, const struct where *w, uint64
 
     if (w->against && (row & ND_PY_SEEN)) /* no row is ND_PY_NOBODY here */
         return nd_py_against_party(w->against, row ^ ND_PY_SEEN, i, &e->scratch[i], party, err);
-    status = find(e, w, row, i, &id, &has_text, err);
-    party->at = at_of(e, row);
+    status = find(e, w, row, i, &id, &party->at, &has_text, err);
     party->name = nd_name_at(id.text, id.kind, &party->at, &e->scratch[i]);
     return status;
 }
@@ -223,7 +224,8 @@ static enum nd_status party_of(struct evidence *e, const struct where *w, uint64
 static void put_cluster(struct evidence *e, const struct where *w, const struct nd_name *name,
                         const struct nd_name *kept, const char *fate)
 {
-    const bool is_needed = w->against || strcmp(e->recipe->keep, "none") == 0;
+    const bool is_needed =
+        (w->against && nd_py_against_has_old(w->against)) || strcmp(e->recipe->keep, "none") == 0;
 
     if (e->wants_clusters)
         nd_row_cluster(&e->rows.clusters, name, kept, is_needed ? fate : NULL);
@@ -263,10 +265,10 @@ static void put_leader(struct evidence *e, const struct where *w, const struct n
 static enum nd_status put_row(struct evidence *e, const struct where *w, uint64_t row,
                               const struct nd_py_removal *removal, struct nd_error *err)
 {
-    struct nd_party party = {.at = at_of(e, row)};
+    struct nd_party party = {0};
     bool needs_name = e->wants_clusters || (removal && e->wants_rows), has_text;
     struct nd_name id;
-    enum nd_status status = find(e, w, row, 0, &id, &has_text, err);
+    enum nd_status status = find(e, w, row, 0, &id, &party.at, &has_text, err);
 
     if (status != ND_OK)
         return status;
@@ -645,7 +647,8 @@ static struct nd_run_value *parse_pairs(PyObject *pairs, size_t *n)
     return value;
 }
 
-/* A tuple of tuples (path, format, compression, records, bytes, hash). */
+/* A tuple of tuples (path, entry, format, compression, records, bytes, hash); of a source of sketches,
+ * whose format is "sketch", the bytes are not known. */
 static bool put_sources(struct nd_json *out, PyObject *sources)
 {
     Py_ssize_t n = PyTuple_Size(sources);
@@ -654,9 +657,12 @@ static bool put_sources(struct nd_json *out, PyObject *sources)
         struct nd_first_line_source source = {0};
         unsigned long long records, bytes, hash;
 
-        if (!nd_py_parse_item(sources, i, "sssKKK", &source.path, &source.format,
+        if (!nd_py_parse_item(sources, i, "szssKKK", &source.path, &source.entry, &source.format,
                               &source.compression, &records, &bytes, &hash))
             return false;
+        source.is_sketched = strcmp(source.format, "sketch") == 0;
+        if (source.is_sketched)
+            source.compression = NULL;
         source.records = records;
         source.bytes = bytes;
         source.bytes_hash = hash;
@@ -689,7 +695,8 @@ static struct nd_first_line_seen *parse_seen(PyObject *files, size_t *n)
 
 /*
  * evidence_first_line(evidence, result, text column, id column, within, prefer column, preferred
- * values, never, what happens without a text, inputs, sketch files): the first line of the manifest.
+ * values, never, what happens without a text, inputs, sketch files, whether rows are compared with the
+ * documents of these alone): the first line of the manifest.
  */
 static PyObject *evidence_first_line(PyObject *module, PyObject *args)
 {
@@ -707,14 +714,16 @@ static PyObject *evidence_first_line(PyObject *module, PyObject *args)
     const char *text, **list = NULL;
     struct nd_json out = {0};
     struct evidence *e;
+    int is_alone;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOzzzzO!O!sO!O!", &capsule, &result_capsule, &text, &line.id_field,
-                          &line.within, &line.prefer_field, &PyTuple_Type, &preferred,
-                          &PyTuple_Type, &never, &line.missing_text, &PyTuple_Type, &sources,
-                          &PyTuple_Type, &files) ||
+    if (!PyArg_ParseTuple(args, "OOzzzzO!O!sO!O!p", &capsule, &result_capsule, &text,
+                          &line.id_field, &line.within, &line.prefer_field, &PyTuple_Type,
+                          &preferred, &PyTuple_Type, &never, &line.missing_text, &PyTuple_Type,
+                          &sources, &PyTuple_Type, &files, &is_alone) ||
         !(e = PyCapsule_GetPointer(capsule, CAPSULE)) || !(result = nd_py_result(result_capsule)))
         return NULL;
+    line.is_only_against = is_alone != 0;
     line.text_fields = &text;
     line.n_text_fields = text != NULL;
     list = parse_list(preferred, &line.n_prefer);

@@ -47,8 +47,8 @@ void nd_py_end_use(struct nd_py_users *users);
 /* clang-format off */
 #define ND_PY_FILES(X) \
     X(recipe) X(frame) X(dedup) X(stream) X(pairs) X(compare) X(filter) X(df) X(corpus) \
-    X(bounded) X(against) X(evidence) X(publish) X(result) X(sketch) X(sketch_file) X(export) \
-    X(hamming) X(live) X(live_file) X(shuffle)
+    X(bounded) X(against) X(against_append) X(evidence) X(publish) X(result) X(sketch) \
+    X(sketch_file) X(sketched) X(export) X(hamming) X(live) X(live_file) X(shuffle)
 /* clang-format on */
 
 #define ND_PY_DECLARE(file) extern PyMethodDef nd_py_##file##_functions[];
@@ -58,6 +58,7 @@ ND_PY_FILES(ND_PY_DECLARE)
 
 /* The recipe of a capsule, borrowed.  NULL: an exception is set. */
 const struct nd_recipe *nd_py_recipe(PyObject *capsule);
+struct nd_recipe *nd_py_recipe_to_change(PyObject *capsule);
 
 /* ---- Df tables (frame_df.c) ---- */
 

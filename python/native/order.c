@@ -187,6 +187,16 @@ static bool reserve(struct nd_py_order *o, size_t n)
     return true;
 }
 
+/* Return the key of a length that the records of sketch files have in digits. */
+static uint64_t key_of_length(const struct nd_keep *keep, struct nd_view digits)
+{
+    uint64_t length = 0;
+
+    for (size_t i = 0; i < digits.len; i++)
+        length = length * 10 + (uint64_t)(digits.data[i] - '0');
+    return nd_keep_key_of_length(keep, length);
+}
+
 bool nd_py_order_rank(struct nd_py_order *o, const struct nd_py_frame *f, size_t at, uint32_t row,
                       struct nd_offer *offer, uint32_t *group)
 {
@@ -195,8 +205,10 @@ bool nd_py_order_rank(struct nd_py_order *o, const struct nd_py_frame *f, size_t
     *offer = (struct nd_offer){.record = row};
     if (o->roles.keep)
         value = f->column[o->roles.keep].value[at];
-    if (has_keys(o) && (!nd_keep_key(&o->keep, text, value, &offer->key) ||
-                        !nd_rough_keys_note(&o->rough, &o->keep, offer->key, row, value)))
+    if (o->roles.keep && nd_keep_is_by_length(&o->keep))
+        offer->key = key_of_length(&o->keep, value);
+    else if (has_keys(o) && (!nd_keep_key(&o->keep, text, value, &offer->key) ||
+                             !nd_rough_keys_note(&o->rough, &o->keep, offer->key, row, value)))
         return false;
     if (o->roles.prefer) {
         uint32_t number = listed(&o->preferred, value_at(&f->column[o->roles.prefer], at));

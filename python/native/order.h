@@ -7,7 +7,8 @@
 #include "base/groups.h"
 #include "recipe/keep_order.h"
 
-/* Columns that decide about a row, by their numbers in a frame; 0: there is none. */
+/* Columns that decide about a row, by their numbers in a frame; 0: there is none.  Where lengths of
+ * texts decide, `keep` is 0, or the column that has these lengths in place of the texts. */
 struct nd_py_roles {
     unsigned keep, prefer, within;
 };

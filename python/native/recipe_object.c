@@ -23,6 +23,11 @@ static struct nd_recipe *recipe_of(PyObject *capsule)
     return PyCapsule_GetPointer(capsule, CAPSULE);
 }
 
+struct nd_recipe *nd_py_recipe_to_change(PyObject *capsule)
+{
+    return recipe_of(capsule);
+}
+
 const struct nd_recipe *nd_py_recipe(PyObject *capsule)
 {
     return recipe_of(capsule);

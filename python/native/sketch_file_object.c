@@ -59,8 +59,7 @@ static struct writer *writer_of(PyObject *capsule)
     return w;
 }
 
-/* A stream of its own on the file.  NULL: *err. */
-static FILE *open_stream(int fd, struct nd_error *err)
+FILE *nd_py_output_stream(int fd, struct nd_error *err)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     FILE *stream = own >= 0 ? fdopen(own, "wb") : NULL;
@@ -72,8 +71,7 @@ static FILE *open_stream(int fd, struct nd_error *err)
     return stream;
 }
 
-/* The descriptor of a file of a publisher, or a number; -1: an exception is set. */
-static int descriptor_of(PyObject *file)
+int nd_py_output_descriptor(PyObject *file)
 {
     long number;
 
@@ -119,7 +117,7 @@ static PyObject *sketch_writer_new(PyObject *module, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "OOpO!", &recipe_capsule, &file_capsule, &keeps_shingles,
                           &PyTuple_Type, &fields) ||
-        (fd = descriptor_of(file_capsule)) < 0)
+        (fd = nd_py_output_descriptor(file_capsule)) < 0)
         return NULL;
     w = calloc(1, sizeof *w);
     if (!w)
@@ -131,7 +129,7 @@ static PyObject *sketch_writer_new(PyObject *module, PyObject *args)
     options.fields = w->field;
     options.n_fields = w->n_fields;
     options.keeps.shingles &= keeps_shingles != 0;
-    if (w->recipe && (w->stream = open_stream(fd, &err)))
+    if (w->recipe && (w->stream = nd_py_output_stream(fd, &err)))
         w->writer = nd_sketch_writer_new(w->stream, w->recipe, &options, &err);
     if (w->recipe && !w->writer)
         nd_py_raise(module, &err);

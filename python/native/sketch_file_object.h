@@ -11,4 +11,9 @@ const struct nd_sketch_file *nd_py_sketch_file(PyObject *capsule);
 /* One that is open to be added to, of whose capsule the function above gives the file as it was. */
 struct nd_sketch_appender *nd_py_sketch_appender(PyObject *capsule);
 
+/* The descriptor of a file of a publisher, or of a number.  -1: an exception is set. */
+int nd_py_output_descriptor(PyObject *file);
+/* A stream of its own on such a file.  NULL: *err. */
+FILE *nd_py_output_stream(int fd, struct nd_error *err);
+
 #endif

@@ -324,4 +324,6 @@ def test_without_an_address_the_middleware_is_out():
     with pytest.raises(NotConfigured):
         VisitsMiddleware.from_crawler(Crawler)
     Crawler.settings.set("NEARDUP_SERVICE_URL", "http://127.0.0.1:8080")
-    assert repr(VisitsMiddleware.from_crawler(Crawler)) == "VisitsMiddleware(security=['a', 'b'], skip=True, drop=False)"
+    assert (
+        repr(VisitsMiddleware.from_crawler(Crawler)) == "VisitsMiddleware(security=['a', 'b'], skip=True, drop=False)"
+    )

@@ -56,18 +56,16 @@ def test_files_that_python_does_not_read_are_named(folder):
             neardup.dedup(data)
 
 
-def test_sketch_files_in_place_of_documents_are_refused_and_why(folder):
+def test_what_needs_texts_refuses_sketch_files_and_names_what_takes_them(folder):
     path = folder / "some.sketch"
     neardup.write_sketches(["one two three"], path)
     sketches = neardup.read_sketches(path)
     for call in (
-        lambda: neardup.dedup(path),
-        lambda: neardup.dedup(sketches),
-        lambda: neardup.dedup(sketches, memory="64M"),
         lambda: neardup.pairs(sketches),
-        lambda: neardup.dedup_files(path, folder / "kept.jsonl"),
+        lambda: neardup.pairs(path),
+        lambda: neardup.write_sketches(path, folder / "other.sketch"),
     ):
-        with pytest.raises(neardup.UnsupportedError, match="some.sketch: a sketch file has no texts.*against="):
+        with pytest.raises(neardup.UnsupportedError, match="some.sketch: a sketch file has no texts.*dedup_files"):
             call()
 
 

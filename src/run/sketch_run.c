@@ -36,20 +36,11 @@ static enum nd_status check_options(const struct nd_run *run, const char *path,
     return ND_OK;
 }
 
-/* Whether files, or NULL, are by the run's recipe and have what is compared. */
+/* Check that files, or NULL, are by the run's recipe and have what is compared. */
 static enum nd_status check_files(const struct nd_run *run, const struct nd_sketches *sketches,
                                   struct nd_error *err)
 {
-    enum nd_status status = sketches ? nd_sketches_fit(sketches, run->recipe, err) : ND_OK;
-
-    if (status != ND_OK || !sketches || nd_sketches_keep(sketches).shingles ||
-        !run->request->compares || run->recipe->dedup.verify == ND_VERIFY_NONE)
-        return status;
-    return nd_fail(
-        err, ND_EINVAL,
-        "%s: keeps no shingles, so nothing can be verified: add --verify none, or make it "
-        "anew by the recipe that verifies and without --no-shingles",
-        nd_sketches_path(sketches, 0));
+    return sketches ? nd_sketches_fit(sketches, run->recipe, run->request->compares, err) : ND_OK;
 }
 
 /* Whether a table is named of which it is not known yet which one it is. */

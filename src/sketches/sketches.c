@@ -285,13 +285,20 @@ enum nd_status nd_sketches_take_df_versions(const struct nd_sketches *s, struct 
 }
 
 enum nd_status nd_sketches_fit(const struct nd_sketches *s, const struct nd_recipe *recipe,
-                               struct nd_error *err)
+                               bool compares, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
     for (size_t i = 0; status == ND_OK && i < s->n_files; i++)
         status = nd_sketch_file_fits(s->file[i].file, recipe, err);
-    return status;
+    if (status != ND_OK || nd_sketches_keep(s).shingles || !compares ||
+        recipe->dedup.verify == ND_VERIFY_NONE)
+        return status;
+    return nd_fail(
+        err, ND_EINVAL,
+        "%s: keeps no shingles, so nothing can be verified: add --verify none, or make it "
+        "anew by the recipe that verifies and without --no-shingles",
+        s->file[0].path);
 }
 
 struct nd_sketch_writer_options nd_sketches_like(const struct nd_sketches *s)
@@ -346,6 +353,16 @@ static const struct file *file_of_block(const struct nd_sketches *s, size_t bloc
 uint64_t nd_sketches_bytes(const struct nd_sketches *s, size_t block)
 {
     return s->n_blocks ? s->bytes / s->n_blocks * block : s->bytes;
+}
+
+const struct nd_sketch_file *nd_sketches_file_of(const struct nd_sketches *s, size_t block,
+                                                 size_t *number, uint32_t *first_source)
+{
+    const struct file *f = file_of_block(s, block);
+
+    *number = block - f->first_block;
+    *first_source = f->first_source;
+    return f->file;
 }
 
 /* ---- Documents ---- */

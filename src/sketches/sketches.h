@@ -41,10 +41,10 @@ enum nd_status nd_sketches_take_recipe(const struct nd_sketches *s, struct nd_re
  * ND_ENOMEM; the errors of nd_recipe_parse. */
 enum nd_status nd_sketches_take_df_versions(const struct nd_sketches *s, struct nd_recipe *recipe,
                                             struct nd_error *err);
-/* Whether their sketches are of the recipe.  ND_EINVAL: the message names the file and the key that
- * differs. */
+/* Check that their sketches are of the recipe, and where documents are compared, have what is compared.
+ * ND_EINVAL: the message names the file, and the key that differs. */
 enum nd_status nd_sketches_fit(const struct nd_sketches *s, const struct nd_recipe *recipe,
-                               struct nd_error *err);
+                               bool compares, struct nd_error *err);
 /* Return what their records keep. */
 struct nd_sketch_kept nd_sketches_keep(const struct nd_sketches *s);
 /* Return how a file is written whose records are copied from these; it borrows names. */
@@ -59,6 +59,11 @@ const struct nd_source *nd_sketches_source(const struct nd_sketches *s, uint32_t
 size_t nd_sketches_blocks(const struct nd_sketches *s);
 /* Bytes up to the end of a block, and of all files. */
 uint64_t nd_sketches_bytes(const struct nd_sketches *s, size_t block);
+
+/* Return the file of a block, with the number that the block has there, and that of the file's first
+ * source. */
+const struct nd_sketch_file *nd_sketches_file_of(const struct nd_sketches *s, size_t block,
+                                                 size_t *number, uint32_t *first_source);
 
 /* The documents of one block; starts from zeroes. */
 struct nd_sketched_batch {

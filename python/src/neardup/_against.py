@@ -47,12 +47,17 @@ def check_alone(plan: Plan, paths: Sequence[object], *, append: bool = False, co
 class Against:
     """Sketch files of documents that were seen before, and the sketches of the rows that come now.
 
+    The rows are read, and sketched into a temporary file; or, where `sketched` says so, they are
+    documents of sketch files themselves.
+
     Attributes
     ----------
     store : object
         The native rows, from which evidence takes ids.
     seen : tuple of tuple
         Path, generation and documents of each file.
+    alone : bool
+        Whether rows are compared with the documents of the files alone.
     """
 
     def __init__(
@@ -65,9 +70,12 @@ class Against:
         threads: int,
         alone: bool = False,
         memory: int | None = None,
+        sketched: Any = None,
     ) -> None:
         recipe = plan.recipe
         self._threads = threads
+        self.alone = alone
+        self._file: Any
         self._appender: Any = None
         compared = [name for name, number in ((plan.within, plan.roles[2]),) if name and number]
         never = tuple(dict.fromkeys(number for number, _ in plan.apart))
@@ -99,6 +107,9 @@ class Against:
         )
         if self._appender:
             plan.record(infos[-1][8])
+        self._file = None
+        if sketched is not None:
+            return
         self._file = tempfile.NamedTemporaryFile(dir=folder, suffix=".sketch")
         shingles = recipe["verify"] != "none" or bool(self._appender and infos[-1][6])
         native = _native.sketch_writer_new(recipe._native, self._file.fileno(), shingles, plan.recorded)
@@ -108,7 +119,8 @@ class Against:
     def close(self) -> None:
         """Let others add to the file, and forget the temporary one."""
         self._appender = self.store = None
-        self._file.close()
+        if self._file:
+            self._file.close()
 
     def begin(self, source: Source) -> None:
         """The next rows are of this source."""
@@ -127,6 +139,10 @@ class Against:
         _native.against_add(self.store, frame)
         self._line += _native.frame_rows(frame)
 
+    def add_sketched(self, sketched: Any) -> int:
+        """Take the documents of sketch files as the rows, in place of all others; how many there are."""
+        return _native.against_add_sketched(self.store, sketched)
+
     def decide_frames(self, progress: Callable[[int, int], object] | None) -> Any:
         """Decide about the rows of all frames: a native result."""
         self._writer.end_source("-", 0, self._line - 1)
@@ -134,7 +150,7 @@ class Against:
 
     def written(self) -> int:
         """How many bytes of sketches wait in a file."""
-        return os.stat(self._file.name).st_size
+        return os.stat(self._file.name).st_size if self._file else 0
 
     def end(self, source: Source) -> None:
         """All rows of the source were added."""
@@ -142,8 +158,10 @@ class Against:
 
     def decide(self, progress: Callable[[int, int], object] | None) -> Any:
         """Decide about all rows: a native result."""
-        self._writer.finish()
-        file = _native.sketch_file_open(os.fspath(self._file.name))
+        file = None
+        if self._file:
+            self._writer.finish()
+            file = _native.sketch_file_open(os.fspath(self._file.name))
         return _native.against_decide(self.store, file, self._threads, progress)
 
     def quoted(self) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from . import _native
 from ._against import Against
 from ._columns import OwnColumn, of_arrow_texts, of_python_texts, picked, plain
 from ._dedup import Result, removed_table
+from ._evidence import Input
 from ._files import is_address, open_tables, paths_of, rows_of_files
 from ._frames import (
     READ_BYTES,
@@ -33,6 +34,7 @@ from ._frames import (
 from ._plan import Plan
 from ._progress import Report
 from ._sketch_file import Sketches
+from ._sketched import Sketched
 from ._sources import Mark
 from ._table import Column, Table
 
@@ -236,6 +238,23 @@ class _Listed(_Rows):
         return picked(self._pick, name, rows)
 
 
+class _Sketched(_Blocks):
+    """Sketch files: survivors are one."""
+
+    def __init__(self, sketched: Sketched, plan: Plan, tmp: str) -> None:
+        self.sketched = sketched
+        self._source = sketched.source(plan, tmp)
+
+    def frames(self, columns: Columns) -> Iterator[Any]:
+        return iter(())
+
+    def survivors(self, kept: bytes) -> Any:
+        return self._source.survivors(kept)
+
+    def values(self, name: str, rows: Column, texts: Column) -> Column:
+        return texts
+
+
 # ---- Results ----
 
 # Counts of the rows of a part; the others are of all rows.
@@ -255,6 +274,7 @@ class BoundedResult(Result):
     a frame, a list                             of the same kind
     an Arrow stream; a path of Parquet, Arrow   a pyarrow ``RecordBatchReader``
     an iterable; a path of lines                an iterator of rows
+    sketch files                                :class:`Sketches`
     ==========================================  =====================================================
 
     Ids have their type.  Of a stream, those that are bytes and not UTF-8 are as they were repaired, and
@@ -284,8 +304,10 @@ class BoundedResult(Result):
         native: Any = None,
         seen: Sequence[Sketches] = (),
         old: Against | None = None,
+        inputs: Sequence[Input] = (),
     ) -> None:
         self._native = self._store = store
+        self._inputs = inputs
         self._old = old
         self._whole = native  # the result of all rows, where sketch files come before; else None
         self._n_parts = parts
@@ -363,10 +385,14 @@ def dedup_bounded(
     seen: Sequence[Sketches] = (),
     alone: bool = False,
 ) -> BoundedResult:
-    """Decide about data of any kind in so much memory; `old`: after the documents of the sketch files `seen`."""
+    """Decide about data of any kind, or sketch files, in so much memory.
+
+    `old`: after the documents of the sketch files `seen`.
+    """
     started, processor = time.monotonic(), time.process_time()
     store = old.store if old else plan.bounded(memory, threads, tmp)
-    blocks = _blocks_of(data, plan.columns, tmp)
+    is_sketched = isinstance(data, Sketched)
+    blocks = _Sketched(data, plan, tmp) if is_sketched else _blocks_of(data, plan.columns, tmp)
     has_text = bytearray()
     for frame in blocks.frames(plan.columns):
         n = _native.frame_rows(frame)
@@ -378,7 +404,11 @@ def dedup_bounded(
         else:
             _native.bounded_add(store, frame)
         has_text += _native.frame_mask(frame, b"\1" * n) if nulls == "drop" else b"\1" * n
-    whole = old.decide_frames(report) if old else None
+    if old and is_sketched:
+        whole = data.decide(plan, old, report)
+        has_text = bytearray(b"\1" * len(_native.result_kept(whole)))
+    else:
+        whole = old.decide_frames(report) if old else None
     parts = 1 if old else _native.bounded_decide(store, report)
     stats: dict[str, Any] = {}
     at = 0
@@ -395,4 +425,6 @@ def dedup_bounded(
     if old and alone:
         stats["quoted"] = old.quoted()
     took = time.monotonic() - started, time.process_time() - processor
-    return BoundedResult(store, parts, blocks, plan, nulls, Mask(bytes(has_text)), stats, took, whole, seen, old)
+    inputs = data.inputs if is_sketched else ()
+    kept_rows = Mask(bytes(has_text))
+    return BoundedResult(store, parts, blocks, plan, nulls, kept_rows, stats, took, whole, seen, old, inputs)

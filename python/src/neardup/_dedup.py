@@ -8,7 +8,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
@@ -24,6 +24,7 @@ from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._progress import Progress, reporting
 from ._recipe import Recipe, Value
 from ._sketch_file import Sketches
+from ._sketched import Sketched
 from ._table import Column, Table
 
 if TYPE_CHECKING:
@@ -154,8 +155,10 @@ class Result:
         processor_seconds: float = 0.0,
         ids: Ids | None = None,
         old: Against | None = None,
+        inputs: Sequence[Input] = (),
     ) -> None:
         self._native = native
+        self._inputs = inputs  # what the rows were read from; none: they are the caller's
         self._old = old  # the sketches of the files `seen`, which evidence names
         self._source = source
         self._plan = plan
@@ -167,7 +170,7 @@ class Result:
         stats = _native.result_stats(native)
         self.summary: dict[str, Any] = stats
         kept = _native.result_kept(native)
-        self.kept = Mask(drop_nulls(source, kept) if nulls == "drop" else kept)
+        self.kept = Mask(drop_nulls(source, kept) if nulls == "drop" and not inputs else kept)
         self.removed = removed_table(native, ids or (self._ids if plan.id else None), seen)
 
     def _ids(self, table: Table) -> list[Column]:
@@ -291,9 +294,11 @@ class Result:
                     for rows, clusters in evidence.add(*part):
                         evidence.keep(rows)
                         to.write(clusters)
-                inputs = [Input("-", "rows", "none", self.summary["rows"], self.summary["bytes"])]
+                own = Input("-", "rows", "none", self.summary["rows"], self.summary["bytes"])
+                inputs = self._inputs or [own]
                 if name == "manifest":
-                    evidence.write_manifest(to, inputs, self._old.seen if self._old else ())
+                    old = (self._old.seen, self._old.alone) if self._old else ()
+                    evidence.write_manifest(to, inputs, *old)
                 elif name == "summary":
                     work = Work(seconds=self._seconds, processor_seconds=self._processor_seconds)
                     to.write(evidence.summary(inputs, work))
@@ -398,11 +403,12 @@ def dedup(
         iterable of ``str`` or of mappings, or files of JSON Lines, CSV, Parquet or Arrow IPC: a path, a
         pattern such as ``"pages/*.parquet"``, a list of paths that exist, or an address such as
         ``"s3://…"``, which fsspec reads.  Of a ``datasets.DatasetDict`` the splits come one after
-        another.
+        another.  Sketch files stand for the documents that they were made of: paths or a pattern, or
+        what :func:`read_sketches` has opened; the notes say what they need.
     text : str, optional
         The column with the text (default: "text").
     id : str, optional
-        The column with the ids, of any type (default: none).
+        The column with the ids, of any type (default: none).  Sketch files have ids of their own.
     threshold : str, float or Fraction, optional
         Documents of at least this resemblance are duplicates (default: 0.8).
     shingle : int or str, optional
@@ -478,6 +484,17 @@ def dedup(
     MemoryError
         The `memory` is too little; the message says how much is needed.
 
+    Notes
+    -----
+    Where the data is sketch files, decisions rest on sketches, and are those of ``neardup dedup`` over
+    these files: what the recipe says of sketches comes from the first file, unless the call says
+    otherwise.  The records must keep what decides, or the message names the option of ``neardup
+    sketch`` by which they would: the fields of `within`, `never`, `prefer` and `keep` (``fields`` of
+    :func:`write_sketches`), lengths (``length``) for ``keep="longest"`` and ``"shortest"``, and
+    shingles unless the recipe verifies nothing.  The survivors are :class:`Sketches`, whose file,
+    ``survivors.path``, is there as long as they are.  With `memory` what is held is measured, and a
+    call that needs more ends.
+
     Examples
     --------
     >>> rows = [{"id": 1, "text": "a b c d e"}, {"id": 2, "text": "A, b, c, d, e"}, {"id": 3, "text": "f g"}]
@@ -491,7 +508,9 @@ def dedup(
         recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
     )
     check_nulls(nulls)
-    plan = Plan(made, text, id=id, prefer=prefer, within=within, never=never)
+    sketched = Sketched.of(data, text)
+    compared: dict[str, Any] = {"id": id, "prefer": prefer, "within": within, "never": never}
+    plan = sketched.plan(made, df, text, **compared) if sketched else Plan(made, text, **compared)
     paths = [against] if isinstance(against, (str, os.PathLike)) else against
     if only_against:
         check_alone(plan, paths)
@@ -503,25 +522,37 @@ def dedup(
     def open_old() -> Against | None:
         names = [file.path for file in seen]
         options: dict[str, Any] = {"append": False, "folder": folder, "threads": threads, "memory": bytes_max}
-        return Against(plan, names, alone=only_against, **options) if seen else None
+        options["sketched"] = sketched
+        return Against(plan, names, alone=only_against, **options) if seen or sketched else None
 
     if bytes_max is not None:
         from ._bounded import dedup_bounded
 
-        give_tables(made, df)
+        if not sketched:
+            give_tables(made, df)
         old = open_old()
         with reporting(progress) as report:
-            return dedup_bounded(data, plan, bytes_max, folder, threads, nulls, report, old, seen, only_against)
+            return dedup_bounded(
+                sketched or data, plan, bytes_max, folder, threads, nulls, report, old, seen, only_against
+            )
     started, processor = time.monotonic(), time.process_time()
-    source = plan.read(data, df, threads)
-    _check_nulls(source, nulls)
+    source = sketched.source(plan, folder) if sketched else plan.read(data, df, threads)
+    if not sketched:
+        _check_nulls(source, nulls)
     old = open_old()
+    ids = None
     with reporting(progress) as report:
-        if old:
+        if sketched and old:
+            native = sketched.decide(plan, old, report)
+            ids = partial(sketched.ids, old, native)
+        elif old:
             old.add_frame(source.frame)
-        native = old.decide_frames(report) if old else plan.decide(source, threads, report)
+            native = old.decide_frames(report)
+        else:
+            native = plan.decide(source, threads, report)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
-    result = Result(native, source, plan, nulls, seconds, seen, processor, old=old)
+    inputs = sketched.inputs if sketched else ()
+    result = Result(native, source, plan, nulls, seconds, seen, processor, ids, old, inputs)
     if old and only_against:
         result.summary["quoted"] = old.quoted()
     return result

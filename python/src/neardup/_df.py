@@ -183,11 +183,13 @@ def _missing(name: str, is_template: bool) -> Exception:
     )
 
 
-def give_tables(recipe: Recipe, df: Frequencies, source: Source | None = None, threads: int = 0) -> None:
+def give_tables(
+    recipe: Recipe, df: Frequencies, source: Source | None = None, threads: int = 0, *, needs_all: bool = True
+) -> None:
     """Give the recipe, which is the caller's own copy, the df tables that it needs.
 
     `df` goes to all signatures that need a table; ``"auto"`` counts the rows of the source.  The
-    files that the recipe names are opened.
+    files that the recipe names are opened.  Without `needs_all` tables may be missing.
 
     Raises
     ------
@@ -206,6 +208,8 @@ def give_tables(recipe: Recipe, df: Frequencies, source: Source | None = None, t
             if not needs[is_template] or has[is_template]:
                 continue
             path = paths[is_template]
+            if not path and not needs_all:
+                continue
             if not path:
                 raise _missing(name, is_template)
             table = opened.get(path) or opened.setdefault(path, _native.df_open(path))

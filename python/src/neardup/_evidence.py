@@ -29,6 +29,7 @@ class Input:
     records: int
     bytes: int
     hash: int = 0
+    entry: str | None = None
 
 
 @dataclass
@@ -111,17 +112,33 @@ class Evidence:
             self._rows.write(rows)
 
     def write_manifest(
-        self, to: Output, inputs: Sequence[Input], against: tuple[tuple[str, int, int], ...] = ()
+        self,
+        to: Output,
+        inputs: Sequence[Input],
+        against: tuple[tuple[str, int, int], ...] = (),
+        only_against: bool = False,
     ) -> None:
-        """Write the whole manifest; `against`: path, generation and documents of each sketch file."""
+        """Write the whole manifest.
+
+        `against`: path, generation and documents of each sketch file; `only_against`: rows are compared
+        with their documents alone.
+        """
         assert self._last and self._rows
         plan = self._plan
         columns = (plan.text, plan.id, plan.within, plan.prefer_column)
-        sources = tuple((i.path, i.format, i.compression, i.records, i.bytes, i.hash) for i in inputs)
+        sources = tuple((i.path, i.entry, i.format, i.compression, i.records, i.bytes, i.hash) for i in inputs)
         missing = "skip" if self._nulls == "drop" else self._nulls
         to.write(
             _native.evidence_first_line(
-                self._native, self._last[0], *columns, plan.preferred, plan.never_values, missing, sources, against
+                self._native,
+                self._last[0],
+                *columns,
+                plan.preferred,
+                plan.never_values,
+                missing,
+                sources,
+                against,
+                only_against,
             )
         )
         self._rows.seek(0)

@@ -61,7 +61,7 @@ def _is_file_name(value: object) -> bool:
         return True
     if not isinstance(value, str) or not 0 < len(value) <= 4096 or "\n" in value or "\0" in value:
         return False
-    kinds = (*_JSON, *_TABLES, *_PARQUET, *_ARROW)
+    kinds = (*_JSON, *_TABLES, *_PARQUET, *_ARROW, ".sketch")
     if _ending(value)[0] not in kinds and not (os.sep in value and os.path.isdir(value)):
         return False
     return is_address(value) or os.path.exists(value)

@@ -517,6 +517,8 @@ def at_rest(data: Any) -> Any:
         return data.read_all()
     if _module(data) in ("duckdb", "_duckdb"):
         return _from_duckdb(data).table
+    if type(data).__module__ == f"{__package__}._sketch_file":
+        return [row for table in data for row in table]
     return list(data) if isinstance(data, Iterator) else data
 
 

@@ -24,10 +24,10 @@ def needs(module: str, package: str, error: ImportError) -> ImportError:
 
 
 def no_texts(path: str) -> _native.UnsupportedError:
-    """Say why a sketch file is not read in place of documents, and what is done with it."""
+    """Say that sketch files are not read here, and what reads them in place of documents."""
     return _native.UnsupportedError(
-        f"{path}: a sketch file has no texts, and survivors are documents: compare with those of the file by against=, "
-        f"or let the command decide about them: neardup dedup {path} -o FILE.sketch"
+        f"{path}: a sketch file has no texts, which this needs: dedup and dedup_files read such files in place of "
+        "documents, and the command neardup has more that do"
     )
 
 

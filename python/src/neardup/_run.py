@@ -18,6 +18,7 @@ from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._recipe import Recipe, Value
 from ._room import Room
+from ._sketched import Sketched
 from ._sources import Added, Rows, Source, ahead, find, kind_of, release_unused
 
 Path = str | os.PathLike[str]
@@ -86,6 +87,7 @@ class Run:
         hold: str | int | None = None,
         copies_field: str | None = None,
         progress: Callable[[float, int], object] | None = None,
+        sketched: Sketched | None = None,
     ) -> None:
         self._plan = plan
         self._nulls = nulls
@@ -108,7 +110,7 @@ class Run:
         if only_against:
             check_alone(plan, against, append=append, copies=copies_field is not None)
         self._against: Against | None = None
-        if against:
+        if against or sketched:
             self._against = Against(
                 plan,
                 against,
@@ -117,6 +119,7 @@ class Run:
                 threads=threads,
                 alone=only_against,
                 memory=self._memory,
+                sketched=sketched,
             )
         self._is_final_at_once = plan.is_final_at_once and memory is None and not against and copies_field is None
         self._room = Room(0 if hold is None and memory is not None else hold)
@@ -364,7 +367,8 @@ class Run:
                 for s in self._sources
             ]
             if manifest:
-                evidence.write_manifest(to[manifest], inputs, self._against.seen if self._against else ())
+                old = (self._against.seen, self._against.alone) if self._against else ()
+                evidence.write_manifest(to[manifest], inputs, *old)
             self._work.replaced = self._replaced(replaced)
             self._work.warnings = len(self.warnings)
             self._work.left_out = bad if self._judges and self._max_bad is None else 0
@@ -381,10 +385,49 @@ class Run:
             self._against.close()
         return FilesResult(json.loads(text), [kept for kept, _ in targets if kept], self.warnings, self.left_out)
 
-    def _warn_of_oddities(self, evidence: Evidence, documents: int) -> None:
+    def write_sketched(
+        self,
+        sketched: Sketched,
+        output: str,
+        *,
+        removed: str | None = None,
+        manifest: str | None = None,
+        clusters: str | None = None,
+        summary: str | None = None,
+    ) -> FilesResult:
+        """Decide about sketch files in place of documents, and write survivors to one, and the evidence."""
+        started, processor = time.monotonic(), time.process_time()
+        evidence = Evidence(self._plan, self._nulls, manifest is not None, clusters is not None)
+        old = self._against
+        assert old
+        with Outputs() as outputs, evidence:
+            sketched.claim(outputs, (output, removed, manifest, clusters, summary))
+            to = {path: outputs.open(path) for path in (manifest, clusters, summary) if path}
+            result = sketched.decide(self._plan, old, lambda done, all: self._tell(1, done / (all or 1), all))
+            kept = _native.result_kept(result)
+            self._write(evidence, to.get(clusters or ""), result, None, old.store)
+            sketched.write(outputs, self._plan.recipe, kept, output, removed)
+            self._warn_of_ids(evidence)
+            if manifest:
+                evidence.write_manifest(to[manifest], sketched.inputs, old.seen, old.alone)
+            self._work.memory, self._work.warnings = self._memory or 0, len(self.warnings)
+            self._work.seconds = time.monotonic() - started
+            self._work.processor_seconds = time.process_time() - processor
+            text = evidence.summary(sketched.inputs, self._work)
+            if summary:
+                to[summary].write(text)
+            outputs.publish()
+        old.append(kept)
+        old.close()
+        return FilesResult(json.loads(text), [output], self.warnings, [])
+
+    def _warn_of_ids(self, evidence: Evidence) -> None:
         odd = evidence.warning()
         if odd:
             self._warn(odd)
+
+    def _warn_of_oddities(self, evidence: Evidence, documents: int) -> None:
+        self._warn_of_ids(evidence)
         if self._repaired > documents // 100:
             self._warn(
                 f"{self._repaired} of {documents} documents are not valid UTF-8; their invalid bytes became U+FFFD"
@@ -462,14 +505,16 @@ def dedup_files(
     source : path or sequence of paths
         Files of Parquet, Arrow IPC, JSON Lines, CSV or TSV, folders of them, or patterns such as
         ``"pages/*.parquet"``.  A folder may be a
-        partitioned data set: ``year=2024/…`` is then a column.
+        partitioned data set: ``year=2024/…`` is then a column.  Or sketch files, in place of the
+        documents that they were made of, as for :func:`dedup`.
     target : path
         Where the survivors go: a file for a file, and otherwise a folder, in which each file has its
-        relative name.
+        relative name.  The survivors of sketch files are one sketch file.
     text : str, optional
         The column with the text.
     id : str, optional
-        The column with the ids; without it a row is called by its place, ``part-0.parquet:3``.
+        The column with the ids; without it a row is called by its place, ``part-0.parquet:3``.  Sketch
+        files have ids of their own.
     threshold, shingle, method, keep, prefer, within, never, short, cluster, recipe, set : optional
         As for :func:`dedup`.
     against : path or sequence of paths, optional
@@ -545,7 +590,10 @@ def dedup_files(
     made = recipe_of(
         recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
     )
-    plan = Plan(made, text, id=id, prefer=prefer, within=within, never=never)
+    paths = [path for some in _paths(source) for path in expanded(some)]
+    sketched = Sketched.of(paths, None)
+    compared: dict[str, Any] = {"id": id, "prefer": prefer, "within": within, "never": never}
+    plan = sketched.plan(made, None, text, **compared) if sketched else Plan(made, text, **compared)
     run = Run(
         plan,
         nulls=check_nulls(nulls),
@@ -558,20 +606,22 @@ def dedup_files(
         hold=hold,
         copies_field=copies_field,
         progress=progress,
+        sketched=sketched,
     )
-    paths = [path for some in _paths(source) for path in expanded(some)]
-    run.read(paths, below=True)
     to = os.fspath(target)
+    evidence = {"manifest": _path(manifest), "clusters": _path(clusters), "summary": _path(summary)}
+    if sketched:
+        sketched.check_target(to, _path(removed), copies_field)
+        return run.write_sketched(sketched, to, removed=_path(removed), **evidence)
+    run.read(paths, below=True)
     is_folder = len(paths) != 1 or os.path.isdir(paths[0])
     check_kind(paths[0], to, is_folder)
     return run.write(
         None if is_folder else to,
         to if is_folder else None,
         removed=_path(removed),
-        manifest=_path(manifest),
-        clusters=_path(clusters),
-        summary=_path(summary),
         force=force,
+        **evidence,
     )
 
 

@@ -284,6 +284,7 @@ class Sketches:
     """
 
     def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
+        self._place: Any = None  # the folder of the file, where it goes with this object
         self.path = os.fspath(path)
         self._native = _native.sketch_file_open(self.path)
         about = _native.sketch_file_info(self._native)
