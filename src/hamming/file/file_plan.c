@@ -18,7 +18,7 @@
 #define SHARING_MAX 256.0
 
 /* Bits that the block code takes for a uniform value beyond lead_bits - log2(n): of an ideal code
- * 1.44, of this one up to 2.2 more (tests/unit/test_hamming_codec.c). */
+ * 1.44, of this one up to 2.2 more (tests/unit/hamming/test_hamming_codec.c). */
 #define MANKU_BITS 3.7
 
 /* A fast file gets this many times the lines that should be needed. */
