@@ -304,6 +304,13 @@ const struct command command_table[] = {
      "  neardup pairs corpus.jsonl --threshold 0.9 > pairs.tsv\n"
      "  neardup pairs corpus.jsonl --near-misses 0.6 --json > pairs.jsonl\n",
      .summarised = run_pairs},
+    {"eval", FOR_EVAL, "--truth FILE [OPTION…] [FILE|-]…",
+     "Measure pairs, clusters and manifests, of neardup and of other tools, against the truth.",
+     "  neardup eval --truth labels.tsv --universe labelled pairs.tsv\n"
+     "  neardup eval --truth truth.tsv removed.jsonl clusters.tsv\n"
+     "  neardup eval --truth exact.tsv --at 0.8 --universe all --documents corpus.jsonl "
+     "pairs.tsv\n",
+     .run = cmd_eval},
     {"explain", FOR_EXPLAIN, "[OPTION…] A [B] | --rows MANIFEST | --histogram [FILE|DIR|-]…",
      "Explain why two documents are duplicates or not, or list the features of one document.\n"
      "\n"

@@ -359,6 +359,17 @@ SETTER(set_costs)
         o->name, value, ND_EDIT_COST_MAX);
 }
 
+SETTER(set_at)
+{
+    struct nd_eval_params *p = &s->use.eval;
+    char rest;
+
+    p->has_at = 1;
+    if (sscanf(value, "%lf%c", &p->at, &rest) == 1)
+        return ND_OK;
+    return nd_fail(err, ND_EINVAL, "--%s: '%s' is not a number", o->name, value);
+}
+
 SETTER(set_json)
 {
     UNUSED(o);
@@ -368,6 +379,7 @@ SETTER(set_json)
     if (s->use.filter.output == ND_FILTER_ANNOTATE)
         s->use.filter.output = ND_FILTER_ROWS;
     s->use.pairs.json = s->use.track.json = s->use.mirrors.json = s->use.template.json = 1;
+    s->use.eval.json = 1;
     return ND_OK;
 }
 

@@ -30,6 +30,7 @@ DECLARE(set_null);
 DECLARE(set_show);
 DECLARE(set_limit);
 DECLARE(set_costs);
+DECLARE(set_at);
 DECLARE(set_json);
 DECLARE(set_filter);
 DECLARE(set_hamming_count);

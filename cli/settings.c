@@ -140,6 +140,7 @@ enum nd_status settings_init(struct settings *s, struct nd_error *err)
     s->use.template = nd_template_params_default();
     s->use.anchors = nd_anchors_params_default();
     s->use.plan = nd_plan_params_default();
+    s->use.eval = nd_eval_params_default();
     s->run = nd_run_options_new(err);
     s->recipe = nd_recipe_new(err);
     if (!s->run || !s->recipe)
@@ -156,6 +157,8 @@ void settings_release(struct settings *s)
     free(s->paths.at);
     free(s->corpus.at);
     free(s->use.metrics.at);
+    free(s->use.positive.at);
+    free(s->use.documents.at);
     free(s->use.prototypes.at);
     free(s->use.prototypes_text.at);
     free(s->serve.hosts.at);

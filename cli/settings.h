@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <neardup/eval.h>
 #include <neardup/explain.h>
 #include <neardup/plan.h>
 #include <neardup/run.h>
@@ -45,6 +46,8 @@ struct use_settings {
     struct nd_template_params template;
     struct nd_anchors_params anchors;
     struct nd_plan_params plan;
+    struct nd_eval_params eval;
+    struct words positive, documents; /* of eval */
     const char *plan_svg;
     unsigned show; /* which parts of a comparison */
     enum color color;
@@ -130,6 +133,7 @@ enum commands {
     FOR_STORE = 1 << 17,
     FOR_PLAN = 1 << 18,
     FOR_APPLY = 1 << 19, /* reads documents, but without a recipe */
+    FOR_EVAL = 1 << 20,  /* likewise, for their ids */
 
     /* Sets of commands. */
     FOR_SERVICE = FOR_CLIENT | FOR_SERVE | FOR_STORE, /* that the program neardup-server runs */
@@ -142,9 +146,9 @@ enum commands {
     FOR_PAIRWISE = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
     FOR_ALL = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_EXPLAIN | FOR_SKETCH | FOR_DF | FOR_USES |
               FOR_INDEX, /* that read documents, by a recipe */
-    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY, /* that read documents */
-    FOR_FILES =
-        FOR_RUNS | FOR_PLAN | FOR_DF | FOR_HAMMING | FOR_CLIENT, /* that take any number of files */
+    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL, /* that read documents */
+    FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_DF | FOR_HAMMING | FOR_CLIENT |
+                FOR_EVAL, /* that take any number of files */
 };
 
 /*
@@ -243,6 +247,7 @@ int cmd_df(struct settings *s);
 int cmd_sketch_file(struct settings *s, const char *part);
 int cmd_recipe(struct settings *s);
 int cmd_plan(struct settings *s);
+int cmd_eval(struct settings *s);
 int cmd_client(struct settings *s);
 int cmd_serve(struct settings *s);
 int cmd_store(struct settings *s);

@@ -4,7 +4,7 @@
 
 /*
  * Most of it is in libneardup (pkg-config neardup).  What reads files is in libneardup_files
- * (pkg-config neardup-files, which brings libneardup along): explain.h, input.h, plan.h,
+ * (pkg-config neardup-files, which brings libneardup along): eval.h, explain.h, input.h, plan.h,
  * run.h, run_df.h, uses.h.  Who calls nothing of these links the first alone.
  *
  * Rules for all of it: a handle says beside its struct which calls may run at once, and each
@@ -19,6 +19,7 @@
 #include <neardup/df.h>
 #include <neardup/error.h>
 #include <neardup/evidence.h>
+#include <neardup/eval.h>
 #include <neardup/explain.h>
 #include <neardup/feature.h>
 #include <neardup/hamming.h>

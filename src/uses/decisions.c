@@ -74,7 +74,7 @@ static enum nd_status take_cluster(void *context, const struct nd_cluster_line *
 
 enum nd_status nd_decisions_read(struct nd_decisions *d, const char *path, struct nd_error *err)
 {
-    const struct nd_manifest_hooks hooks = {take_row, take_cluster, d};
+    const struct nd_manifest_hooks hooks = {.row = take_row, .cluster = take_cluster, .context = d};
 
     d->path = path;
     return nd_manifest_each(&d->manifest, path, &hooks, err);

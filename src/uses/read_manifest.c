@@ -1,11 +1,11 @@
-/* read_manifest.c - a manifest or file of clusters read again */
+/* read_manifest.c - a manifest, a file of clusters or of pairs read again */
 
 /*
  * A manifest is JSON Lines: a header that says how the run read its documents, then one row for
  * each removed document. Only the rows of lowest resemblance are kept, in a list that is sorted and
  * cut whenever it has grown to several times the requested number. So memory does not depend on the
  * length of the manifest. nd_manifest_each hands all lines on instead, and takes a file of clusters
- * as well: TSV, with a line for each document.
+ * as well: TSV, with a line for each document. Who takes other lines too has hooks for them.
  */
 #include "uses/read_manifest.h"
 
@@ -42,6 +42,7 @@ enum {
     SKIPPED,
     N_FIELDS
 };
+_Static_assert((int)N_FIELDS == (int)ND_MANIFEST_FIELDS, "as the header says");
 static const char *const field_names[N_FIELDS] = {"removed_at",
                                                   "kept_at",
                                                   "removed",
@@ -349,6 +350,8 @@ static enum nd_status hand_row(struct nd_manifest *m, const struct nd_document *
     }
     if (field[SKIPPED].value.data)
         return ND_OK;
+    if (m->hooks->object)
+        return m->hooks->object(m->hooks->context, line, number, err);
     return nd_fail(err, ND_EINPUT,
                    "%s:%" PRIu64
                    ": not a row of a manifest: it has neither 'removed' nor 'skipped'",
@@ -448,13 +451,15 @@ static enum nd_status read_record(struct nd_manifest *m, const struct nd_source 
     int parsed;
 
     if (m->hooks && m->is_of_clusters)
-        return hand_cluster(m, record, err);
+        return m->hooks->text ? m->hooks->text(m->hooks->context, record, err)
+                              : hand_cluster(m, record, err);
     nd_parser_reset(parser);
     parsed = nd_parser_parse(parser, source, record->bytes, &line, NULL, &bad);
-    return parsed > 0    ? read_line(m, &line, record->line, err)
-           : parsed == 0 ? nd_fail(err, ND_EINPUT, "%s:%" PRIu64 ": not a manifest: %s", m->path,
-                                   record->line, bad.reason)
-                         : nd_fail(err, ND_ENOMEM, "out of memory");
+    return parsed > 0 ? read_line(m, &line, record->line, err)
+           : parsed == 0
+               ? nd_fail(err, ND_EINPUT, "%s:%" PRIu64 ": %s%s", m->path, record->line,
+                         m->hooks && m->hooks->object ? "" : "not a manifest: ", bad.reason)
+               : nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
 static enum nd_status read_lines(struct nd_manifest *m, struct nd_input *input,
@@ -492,6 +497,8 @@ static void keep_problem(void *context, const struct nd_problem *problem)
 static enum nd_status read_file(struct nd_manifest *m, const char *path, struct nd_error *err)
 {
     static const char *const text[] = {"removed_at"};
+    const struct nd_manifest_hooks *hooks = m->hooks;
+    const char *fields[N_FIELDS + ND_MANIFEST_FIELDS_MORE];
     struct nd_input_options options = nd_input_options_default();
     struct nd_error problem = {.status = ND_OK};
     struct nd_parser *parser = NULL;
@@ -504,8 +511,11 @@ static enum nd_status read_file(struct nd_manifest *m, const char *path, struct 
     options.text_fields = text;
     options.n_text_fields = 1;
     options.missing_text = ND_MISSING_EMPTY;
-    options.fields = field_names;
+    memcpy(fields, field_names, sizeof field_names);
+    options.fields = fields;
     options.n_fields = N_FIELDS;
+    for (size_t i = 0; hooks && i < hooks->n_fields && i < ND_MANIFEST_FIELDS_MORE; i++)
+        fields[options.n_fields++] = hooks->fields[i];
     input = nd_input_open(&path, 1, &options, keep_problem, &problem, err);
     if (input)
         parser = nd_parser_new(&options, err);

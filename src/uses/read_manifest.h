@@ -1,4 +1,4 @@
-/* read_manifest.h - a manifest or file of clusters read again */
+/* read_manifest.h - a manifest, a file of clusters or of pairs read again */
 #ifndef ND_USES_READ_MANIFEST_H
 #define ND_USES_READ_MANIFEST_H
 
@@ -37,7 +37,18 @@ struct nd_manifest_hooks {
     enum nd_status (*cluster)(void *context, const struct nd_cluster_line *parts, uint64_t line,
                               struct nd_error *err);
     void *context;
+    /*
+     * NULL: all other lines are refused. `object` is given JSON objects that are neither the header
+     * nor rows, with the values of `fields` behind ND_MANIFEST_FIELDS others; `text` is given the
+     * lines of a file that does not begin with a JSON object, in place of `cluster`.
+     */
+    enum nd_status (*object)(void *context, const struct nd_document *object, uint64_t line,
+                             struct nd_error *err);
+    enum nd_status (*text)(void *context, const struct nd_record *record, struct nd_error *err);
+    const char *const *fields;
+    size_t n_fields;
 };
+enum { ND_MANIFEST_FIELDS = 22, ND_MANIFEST_FIELDS_MORE = 32 };
 
 /* Starts from zeroes. */
 struct nd_manifest {
@@ -66,7 +77,7 @@ struct nd_manifest {
 enum nd_status nd_manifest_read(struct nd_manifest *m, const char *path, size_t lowest,
                                 struct nd_error *err);
 /*
- * Read a manifest or a file of clusters, line by line. A manifest of another tool needs no header:
+ * Read a manifest, a file of clusters, or with the hooks for them any lines, one by one. A manifest of another tool needs no header:
  * then there are no paths, and `input` has the defaults. A recipe that cannot be read is no error.
  */
 enum nd_status nd_manifest_each(struct nd_manifest *m, const char *path,

@@ -349,23 +349,44 @@ void nd_cell_none(struct nd_use *use, const char *key)
         nd_json_null(&use->row);
 }
 
-enum nd_status nd_row_end(struct nd_use *use, struct nd_error *err)
+/* Complete the row. */
+static enum nd_status close_row(struct nd_use *use, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
-
     if (use->is_json)
         nd_json_close(&use->row, '}');
     nd_json_bytes(&use->row, "\n", 1);
     nd_json_bytes(&use->head, "\n", 1);
-    if (use->row.failed || use->head.failed)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    if (!use->is_json && !use->has_head)
-        status = nd_output_write(use->out, use->head.text.data, use->head.text.len, err);
+    return use->row.failed || use->head.failed ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
+}
+
+static void forget_row(struct nd_use *use)
+{
     use->has_head = true;
-    if (status == ND_OK)
-        status = nd_output_write(use->out, use->row.text.data, use->row.text.len, err);
     use->row.text.len = 0;
     use->row.after_value = use->in_row = false;
+}
+
+enum nd_status nd_row_end(struct nd_use *use, struct nd_error *err)
+{
+    enum nd_status status = close_row(use, err);
+
+    if (status == ND_OK && !use->is_json && !use->has_head)
+        status = nd_output_write(use->out, use->head.text.data, use->head.text.len, err);
+    if (status == ND_OK)
+        status = nd_output_write(use->out, use->row.text.data, use->row.text.len, err);
+    forget_row(use);
+    return status;
+}
+
+enum nd_status nd_row_put(struct nd_use *use, FILE *stream, struct nd_error *err)
+{
+    enum nd_status status = close_row(use, err);
+
+    if (status == ND_OK && !use->is_json && !use->has_head)
+        fwrite(use->head.text.data, 1, use->head.text.len, stream);
+    if (status == ND_OK)
+        fwrite(use->row.text.data, 1, use->row.text.len, stream);
+    forget_row(use);
     return status;
 }
 

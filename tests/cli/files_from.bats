@@ -129,6 +129,8 @@ load common
     neardup df build docs.jsonl -q -o one.df
     neardup df build more.jsonl -q -o two.df
     neardup dedup docs.jsonl more.jsonl -q -o kept --manifest all.manifest
+    printf '%s\t%s\n' a a b a c c >sets
+    printf 'a\tb\t.9\nb\tc\t.8\n' >pairs
     n=0
     while IFS='|' read -r command files; do
         # shellcheck disable=SC2086
@@ -149,6 +151,7 @@ collapse -q|docs.jsonl more.jsonl
 mirrors -q --least-paths 1 --score 0|docs.jsonl more.jsonl
 template -q|docs.jsonl more.jsonl
 apply -q all.manifest|docs.jsonl more.jsonl
+eval -q --truth sets|sets pairs
 anchors -q|site/a.html site/b.html
 track -q|docs.jsonl more.jsonl
 filter -q -p more.jsonl|docs.jsonl more.jsonl
@@ -162,8 +165,8 @@ df build -q -o made|docs.jsonl more.jsonl
 df merge -o made|one.df two.df
 df calibrate one.df -q --recipe seshasai-2009|docs.jsonl more.jsonl
 END
-    [ "$n" -eq 18 ]
+    [ "$n" -eq 19 ]
     # All that offer the option were tried, client in client.bats, plan in plan.bats; those that compare two documents do not.
     offered=$(for command in $("$NEARDUP" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do "$NEARDUP" "$command" --help | grep -q -- --files-from && echo "$command"; done | sort | tr '\n' ' ')
-    [ "$offered" = "anchors apply client collapse dedup df filter index join mirrors pairs plan sketch template track " ]
+    [ "$offered" = "anchors apply client collapse dedup df eval filter index join mirrors pairs plan sketch template track " ]
 }

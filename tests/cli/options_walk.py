@@ -38,6 +38,10 @@ def make_files():
     run("sketch", "-q", "docs.jsonl", "-o", "d.sketch")
     run("sketch", "-q", "a.txt", "-o", "a.sketch")
     put("ids", "d0\nd3\n")
+    put("truth.tsv", "".join(f"a{i}\tb{i}\t1\na{i}\tc{i}\t0\n" for i in range(40)))
+    put("scores.tsv", "".join(f"a{i}\tb{i}\t{i % 2}\n" for i in range(40)))
+    put("listed.tsv", "".join(f"a{i}\tb{i}\t.9\n" + f"b{i}\tc{i}\t.8\n" * (i % 3 > 1) for i in range(30)))
+    put("known.jsonl", "".join(json.dumps({"id": f"{x}{i}", "text": "a text"}) + "\n" for x in "abc" for i in range(40)))
     put("fp-ids", "f3\ng7\n")
     run("index", "build", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "docs.ndx")
     run("plan", "-q", "docs.jsonl", "-o", "plan.json")
@@ -79,7 +83,7 @@ OF_DOCUMENTS = {
     "index stats": "--recipe default docs.jsonl",
 }
 # Options that come behind those of the base, which they replace.
-LAST = {"--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
+LAST = {"--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
 OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--layout", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
 ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "binary": "dir data.bin a.txt",
        "short": "docs.jsonl d6 d8", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
@@ -89,6 +93,7 @@ BASE = {
     "pairs": "docs.jsonl -o out/o",
     "plan": "docs.jsonl",
     "apply": "m.jsonl docs.jsonl -o out/o",
+    "eval": "--truth truth.tsv --universe labelled --documents known.jsonl listed.tsv -o out/o",
     "explain": "--corpus docs.jsonl d0 d3",
     "compare": "--corpus docs.jsonl d0 d3",
     "collapse": "docs.jsonl -o out/o",
@@ -124,6 +129,8 @@ FLAG = (None, None)
 # An option's value, and where it takes another input that; (None, ...): it has no value.  Of one command,
 # or of one part, before that of all.
 TRY = {
+    "truth": "scores.tsv", "universe": "all", "documents": "docs.jsonl", "truth-is": "classes", "result": "clusters", "at": "2",
+    "positive": "0", "close": FLAG, "resamplings": "10", "seed": "2",
     "threshold": "1",
     "shingle": "1",
     "characters": "60",
@@ -286,6 +293,8 @@ UNSEEN += ["append"]
 UNSEEN += ["force"]
 # Survivors are the same however their texts are read; apply.bats sees to bad records.
 UNSEEN += ["apply text-format", "apply max-bad"]
+# Of its documents eval reads only the ids, and eval.bats sees to these.
+UNSEEN += ["eval " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # No result has the ids of these, or what the option is about.
 UNSEEN += ["plan id-field", "collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
            "df calibrate shingle", "df calibrate characters", "df calibrate set"]

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <neardup/eval.h>
 #include <neardup/explain.h>
 #include <neardup/plan.h>
 #include <neardup/run_df.h>
@@ -300,6 +301,26 @@ static enum nd_status annotate(const struct nd_run_options *options, struct nd_e
     return nd_run_filter(options, &params, NULL, &summary, err);
 }
 
+/* A manifest and clusters against clusters, and the ids of the documents. */
+static enum nd_status evaluate(const struct nd_run_options *options, struct nd_error *err)
+{
+    static const char *const results[] = {"rows.jsonl", "clusters.tsv"};
+    struct nd_eval_params params = nd_eval_params_default();
+    FILE *out = fopen("table", "w");
+    enum nd_status status;
+
+    if (!out)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a stream");
+    params.truth = "clusters.tsv";
+    params.results = results;
+    params.n_results = 2;
+    status = nd_run_eval(options, &params, NULL, out, err);
+    if (fclose(out) == 0 && status == ND_OK)
+        return rename("table", options->output) == 0 ? ND_OK : ND_EIO;
+    (void)!unlink("table");
+    return status;
+}
+
 static enum nd_status mirrors(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_mirrors_params params = nd_mirrors_params_default();
@@ -490,6 +511,7 @@ static void each_use_fails_cleanly(void **state)
         {"annotate", annotate},
         {"apply clusters", apply_clusters},
         {"apply manifest", apply_manifest},
+        {"eval", evaluate},
         {"mirrors", mirrors},
         {"plan", plan},
         {"template", template_words},

@@ -1,0 +1,78 @@
+/*
+ * neardup/eval.h - measure results against the truth: pairs, clusters, manifests
+ *
+ * The library is libneardup-files.
+ *
+ *     struct nd_eval_params params = nd_eval_params_default();
+ *     const char *result = "clusters.tsv";
+ *
+ *     params.truth = "truth.tsv";
+ *     params.results = &result;
+ *     params.n_results = 1;
+ *     status = nd_run_eval(options, &params, NULL, stdout, &err);
+ */
+#ifndef NEARDUP_EVAL_H
+#define NEARDUP_EVAL_H
+
+#include <stdio.h>
+
+#include <neardup/run.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The form of a file (docs/format/eval.md). */
+enum nd_eval_form {
+    ND_EVAL_ANY, /* it is recognised */
+    ND_EVAL_PAIRS,
+    ND_EVAL_CLUSTERS,
+    ND_EVAL_MANIFEST,
+    ND_EVAL_CLASSES /* of a truth: ham and spam */
+};
+
+/* Which pairs count. */
+enum nd_eval_universe {
+    ND_EVAL_UNSAID,   /* only where the truth has clusters or classes: all */
+    ND_EVAL_LABELLED, /* those that the truth says something about */
+    ND_EVAL_ALL       /* every pair of documents */
+};
+
+/* Start from nd_eval_params_default(). */
+struct nd_eval_params {
+    const char *truth;
+    /* "-" is the standard input. */
+    const char *const *results;
+    size_t n_results;
+    enum nd_eval_form truth_form, result_form;
+    enum nd_eval_universe universe;
+    /* has_at: the labels of the truth are scores, and pairs are the same from `at` on. */
+    double at;
+    unsigned char has_at;
+    /* Labels that mean the same; all others mean different.  None: words are recognised. */
+    const char *const *positive;
+    size_t n_positive;
+    /* The pairs of results are closed: their connected components are clusters. */
+    unsigned char closes;
+    /* JSON Lines instead of TSV. */
+    unsigned char json;
+    /* How often components are drawn for an interval.  0: there are no intervals. */
+    unsigned resamplings;
+    unsigned seed;
+};
+ND_API struct nd_eval_params nd_eval_params_default(void);
+
+/*
+ * Write a row for each result to a stream.  The paths of the options are the documents whose ids
+ * there are; without any, all ids are those of the truth.  ND_EINVAL: the universe must be said;
+ * ND_EINPUT: a file cannot be read, names an unknown document, or contradicts itself.
+ */
+ND_API enum nd_status nd_run_eval(const struct nd_run_options *options,
+                                  const struct nd_eval_params *params,
+                                  const struct nd_run_events *events, FILE *stream,
+                                  struct nd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,286 @@
+/* eval.c - results measured against the truth: the run, and a row for each result */
+
+/*
+ * The ids of the documents are read first, if some are given, then the truth, and then one result
+ * after the other. Memory holds the truth and one result: 24 bytes for each pair that is listed,
+ * and some 100 for each document.
+ */
+#include "uses/eval/resample.h"
+#include "uses/use.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct evaluating {
+    const struct nd_eval_params *params;
+    struct nd_eval_ids ids;
+    struct nd_relation truth;
+    bool has_documents, all;
+    struct nd_use documents; /* that are read */
+    struct nd_use rows;      /* the cells of the table */
+    FILE *stream;
+};
+
+struct nd_eval_params nd_eval_params_default(void)
+{
+    return (struct nd_eval_params){.resamplings = 1000, .seed = 1};
+}
+
+/* ---- What is read ---------------------------------------------------------------------------- */
+
+static enum nd_status take(void *context, const struct nd_parsed *parsed, struct nd_error *err)
+{
+    struct evaluating *e = context;
+    const struct nd_name name = nd_use_name(&e->documents, parsed);
+    const size_t before = e->ids.names.count;
+    struct nd_view plain;
+    char shown[100];
+    uint32_t id;
+
+    if (!nd_eval_ids_plain(&e->ids, name.text, &plain) ||
+        !nd_groups_number(&e->ids.names, plain, &id))
+        return nd_fail(err, ND_ENOMEM, "out of memory for %zu ids", before);
+    if (e->ids.names.count > before)
+        return ND_OK;
+    nd_name_show(name.text, shown, sizeof shown);
+    return nd_fail(err, ND_EINPUT,
+                   "%s:%" PRIu64 ": the id '%s' again: each document needs an id of its own",
+                   parsed->source->path, parsed->record.line, shown);
+}
+
+static enum nd_status read_documents(struct evaluating *e, const struct nd_run_options *options,
+                                     const struct nd_run_events *events, struct nd_error *err)
+{
+    static const struct nd_run_request request = {.ignores_signatures = true};
+    enum nd_status status = nd_use_begin(&e->documents, options, &request, events, err);
+
+    if (status == ND_OK)
+        status = nd_use_walk(&e->documents, -1, take, e, err);
+    return nd_use_end(&e->documents, status, 0, NULL, err);
+}
+
+static enum nd_status read_truth(struct evaluating *e, struct nd_error *err)
+{
+    const struct nd_eval_params *p = e->params;
+    const struct nd_relation_request request = {
+        .form = p->truth_form,
+        .is_truth = true,
+        .refuses_strangers = e->has_documents,
+        .labels = {p->has_at != 0, p->at, p->positive, p->n_positive}};
+    enum nd_status status = nd_relation_read(&e->truth, p->truth, &request, &e->ids, err);
+
+    if (!e->has_documents)
+        e->ids.n_known = e->ids.names.count;
+    if (status != ND_OK)
+        return status;
+    e->all = p->universe == ND_EVAL_ALL || (e->truth.has_sets && p->universe == ND_EVAL_UNSAID);
+    if (p->universe == ND_EVAL_UNSAID && !e->truth.has_sets)
+        return nd_fail(
+            err, ND_EINVAL,
+            "%s: the truth is of pairs: say with --universe which pairs count: labelled, "
+            "those in the file (a sample that people judged), or all, where those that "
+            "are not in the file are different (the pairs of an exact search)",
+            p->truth);
+    return ND_OK;
+}
+
+/* ---- A row ----------------------------------------------------------------------------------- */
+
+static void put_count(struct nd_use *rows, const char *key, uint64_t count, bool is_known)
+{
+    static const struct nd_view none = {"-", 1};
+
+    if (is_known)
+        nd_cell_uint(rows, key, count);
+    else if (rows->is_json)
+        nd_cell_none(rows, key);
+    else
+        nd_cell_text(rows, key, none);
+}
+
+/* A figure: four digits behind the point for people, all in JSON. */
+static void put_figure(struct nd_use *rows, const char *key, double value)
+{
+    char text[32];
+    int len;
+
+    if (isnan(value) || rows->is_json) {
+        if (isnan(value))
+            put_count(rows, key, 0, false);
+        else
+            nd_cell_double(rows, key, value);
+        return;
+    }
+    len = snprintf(text, sizeof text, "%s%lld.%04lld", value < 0 ? "-" : "",
+                   llabs(llround(value * 10000)) / 10000, llabs(llround(value * 10000)) % 10000);
+    nd_cell_text(rows, key, (struct nd_view){text, (size_t)len});
+}
+
+static void put_measured(struct nd_use *rows, const char *key, const struct nd_rated *m)
+{
+    char part[64];
+
+    put_figure(rows, key, m->value);
+    snprintf(part, sizeof part, "%s_low", key);
+    put_figure(rows, part, m->low);
+    snprintf(part, sizeof part, "%s_high", key);
+    put_figure(rows, part, m->high);
+}
+
+/* What is left out, and why. */
+static void put_notes(struct nd_use *rows, const struct nd_scores *t, enum nd_no_interval why)
+{
+    char text[300];
+    int len = 0;
+
+    if (why == ND_FEW_COMPONENTS)
+        len = snprintf(text, sizeof text, "no intervals: %zu components, and %d are needed",
+                       t->n_paired, ND_COMPONENTS_MIN);
+    else if (why == ND_ONE_COMPONENT)
+        len = snprintf(text, sizeof text,
+                       "no intervals: one component has half of the pairs or more");
+    if (!t->has_negatives)
+        len += snprintf(text + len, sizeof text - (size_t)len,
+                        "%sno precision: the truth calls no pair different", len ? "; " : "");
+    nd_cell_text(rows, "note", (struct nd_view){text, (size_t)len});
+}
+
+static struct nd_view word_of(const struct nd_relation *r)
+{
+    static const char *const word[] = {"", "pairs", "clusters", "manifest", "clusters"};
+    const char *text = r->form == ND_EVAL_PAIRS && r->has_sets ? "closed pairs" : word[r->form];
+
+    return (struct nd_view){text, strlen(text)};
+}
+
+static void put_classes(struct nd_use *rows, const struct nd_scores *t)
+{
+    const struct nd_pair_counts *x = &t->sum.pairs;
+
+    put_count(rows, "documents", t->n_documents, true);
+    put_count(rows, "listed", x->listed, true);
+    put_count(rows, "mixed", x->listed - x->right, true);
+    put_count(rows, "clusters", t->n_sets, t->has_sets);
+    put_count(rows, "mixed_clusters", t->mixed_sets, t->has_sets);
+    put_count(rows, "members", t->members, t->has_sets);
+    put_count(rows, "mixed_members", t->mixed_members, t->has_sets);
+    put_count(rows, "largest_cluster", t->largest_set, t->has_sets);
+}
+
+static void put_figures(struct nd_use *rows, const struct nd_scores *t,
+                        const struct nd_rated m[ND_RATES], enum nd_no_interval why)
+{
+    static const char *const name[ND_RATES] = {"precision",         "recall",         "f1",
+                                               "cluster_precision", "cluster_recall", "cluster_f1",
+                                               "bcubed_precision",  "bcubed_recall",  "bcubed_f1"};
+    const struct nd_pair_counts *x = &t->sum.pairs;
+
+    put_count(rows, "documents", t->n_documents, true);
+    put_count(rows, "listed", x->listed, true);
+    put_count(rows, "right", x->right, true);
+    put_count(rows, "wrong", x->listed - x->right, t->has_negatives);
+    put_count(rows, "unclear", t->unsure, true);
+    put_count(rows, "unlabelled", t->unlabelled, true);
+    put_count(rows, "missed", x->same - x->right, true);
+    for (unsigned i = 0; i < ND_RATE_SET_PRECISION; i++)
+        put_measured(rows, name[i], &m[i]);
+    put_count(rows, "clusters", t->n_sets, t->has_sets);
+    put_count(rows, "largest_cluster", t->largest_set, t->has_sets);
+    for (unsigned i = ND_RATE_SET_PRECISION; i < ND_RATES; i++)
+        put_measured(rows, name[i], &m[i]);
+    put_figure(rows, "adjusted_rand", t->has_true_sets ? nd_scores_rand(t) : NAN);
+    put_count(rows, "true_clusters", t->n_true_sets, t->has_true_sets);
+    put_count(rows, "exact_clusters", t->exact_sets, t->has_true_sets);
+    put_count(rows, "removed", t->removed, t->knows_removed);
+    put_count(rows, "removed_without_match", t->unmatched, t->knows_removed);
+    put_count(rows, "components", t->n_paired, true);
+    put_notes(rows, t, why);
+}
+
+static enum nd_status end_row(struct evaluating *e, struct nd_error *err)
+{
+    enum nd_status status = nd_row_put(&e->rows, e->stream, err);
+
+    return status == ND_OK && ferror(e->stream) ? nd_fail(err, ND_EIO, "cannot write") : status;
+}
+
+static enum nd_status evaluate(struct evaluating *e, const char *path, struct nd_error *err)
+{
+    const struct nd_eval_params *p = e->params;
+    const struct nd_relation_request request = {.form = p->result_form,
+                                                .refuses_strangers = e->all || e->has_documents,
+                                                .closes = p->closes != 0};
+    struct nd_rated measured[ND_RATES];
+    struct nd_relation result = {.n_pairs = 0};
+    struct nd_scores scores = {.n_sets = 0};
+    enum nd_no_interval why = ND_INTERVALS;
+    enum nd_status status = nd_relation_read(&result, path, &request, &e->ids, err);
+
+    if (status == ND_OK)
+        status = nd_scores_count(&scores, &e->truth, &result, e->ids.n_known, e->all, err);
+    if (status == ND_OK)
+        status = nd_resample(&scores, p->resamplings, p->seed, measured, &why, err);
+    if (status == ND_OK) {
+        nd_cell_text(&e->rows, "result", (struct nd_view){path, strlen(path)});
+        nd_cell_text(&e->rows, "form", word_of(&result));
+        if (e->truth.form == ND_EVAL_CLASSES)
+            put_classes(&e->rows, &scores);
+        else
+            put_figures(&e->rows, &scores, measured, why);
+        status = end_row(e, err);
+    }
+    nd_scores_release(&scores);
+    nd_relation_release(&result);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static enum nd_status check(const struct nd_run_options *options, const struct nd_eval_params *p,
+                            struct nd_error *err)
+{
+    size_t n = 0;
+
+    if (!p->truth)
+        return nd_fail(err, ND_EINVAL, "no truth: name a file of labelled pairs or of clusters");
+    if (!p->n_results)
+        return nd_fail(err, ND_EINVAL, "no result: name files of pairs or clusters, or manifests");
+    if (p->has_at && p->n_positive)
+        return nd_fail(err, ND_EINVAL, "labels are scores or grades: give --at or --positive");
+    n += strcmp(p->truth, "-") == 0;
+    for (size_t i = 0; i < p->n_results; i++)
+        n += strcmp(p->results[i], "-") == 0;
+    for (size_t i = 0; i < options->n_paths; i++)
+        n += strcmp(options->paths[i], "-") == 0;
+    return n < 2 ? ND_OK : nd_fail(err, ND_EINVAL, "only one file can be the standard input");
+}
+
+enum nd_status nd_run_eval(const struct nd_run_options *options,
+                           const struct nd_eval_params *params, const struct nd_run_events *events,
+                           FILE *stream, struct nd_error *err)
+{
+    struct evaluating e = {.params = params,
+                           .has_documents = options->n_paths > 0,
+                           .rows = {.is_json = params->json != 0},
+                           .stream = stream};
+    struct nd_error room = {0};
+    enum nd_status status;
+
+    err = err ? err : &room;
+    *err = (struct nd_error){0};
+    status = check(options, params, err);
+    if (status == ND_OK && e.has_documents)
+        status = read_documents(&e, options, events, err);
+    e.ids.n_known = e.ids.names.count;
+    if (status == ND_OK)
+        status = read_truth(&e, err);
+    for (size_t i = 0; status == ND_OK && i < params->n_results; i++)
+        status = evaluate(&e, params->results[i], err);
+    nd_relation_release(&e.truth);
+    nd_eval_ids_release(&e.ids);
+    nd_json_release(&e.rows.row);
+    nd_json_release(&e.rows.head);
+    return nd_run_status(status, err);
+}

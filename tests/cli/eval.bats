@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+# eval.bats - neardup eval: results measured against the truth (oracle_eval compares the figures)
+
+load common
+
+# column NAME FILE: a column of a table, a line for each row.
+column() {
+    awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { print $at }' "$2"
+}
+
+row() {
+    printf '%s\t%s\t%s\n' "$@"
+}
+
+@test "eval: what neardup writes is recognised: pairs, clusters, manifests, in TSV and JSON" {
+    small_corpus
+    neardup pairs small.jsonl -q >pairs.tsv
+    neardup pairs small.jsonl -q --json >pairs.jsonl
+    neardup dedup small.jsonl -q -o kept --manifest manifest.jsonl --clusters clusters.tsv
+    neardup sketch small.jsonl -q --recipe manku-2007 >rows.jsonl
+    neardup index pairs rows.jsonl --distance 3 >distances.tsv || [ $? -eq 1 ]
+    row id1 id2 label >truth.tsv
+    row a b 1 a c 1 b c 1 a 4 0 >>truth.tsv
+    neardup eval --truth truth.tsv --universe labelled pairs.tsv pairs.jsonl manifest.jsonl clusters.tsv distances.tsv >table
+    [ "$(column form table | tr '\n' ' ')" = "pairs pairs manifest clusters pairs " ]
+    [ "$(column listed table | head -4 | tr '\n' ' ')" = "3 3 2 3 " ]
+    [ "$(column recall table | head -4 | tr '\n' ' ')" = "1.0000 1.0000 0.6667 1.0000 " ]
+    [ "$(column cluster_recall table | head -4 | tr '\n' ' ')" = "- - 1.0000 1.0000 " ]
+    neardup eval --truth truth.tsv --universe labelled <pairs.tsv >one
+    [ "$(sed 1d one | cut -f 2-)" = "$(sed -n 2p table | cut -f 2-)" ]
+    neardup eval --truth truth.tsv --universe labelled --json pairs.tsv |
+        python3 -c 'import json, sys; row = json.load(sys.stdin); assert row["recall"] == 1 and row["bcubed_f1"] is None, row'
+}
+
+@test "eval: rows of near misses are not results" {
+    small_corpus
+    echo '{"id":"x","text":"one two three four five six seven eight nine ten eleven twelve else"}' >>small.jsonl
+    neardup pairs small.jsonl -q --near-misses 0.3 >pairs.tsv
+    neardup pairs small.jsonl -q --near-misses 0.3 --json >pairs.jsonl
+    grep -q near-miss pairs.tsv
+    row a b 1 a x 0 >truth.tsv
+    neardup eval --truth truth.tsv --universe labelled pairs.tsv pairs.jsonl >table
+    [ "$(column wrong table | tr '\n' ' ')" = "0 0 " ]
+    # As the truth, the same file says which pairs are different.
+    neardup eval --truth pairs.jsonl --universe labelled pairs.tsv >table
+    [ "$(column listed table)$(column missed table)" = 30 ]
+}
+
+@test "eval: the universe decides, and must be said where the truth is of pairs" {
+    row a b 1 >truth.tsv
+    row a b .9 c d .9 >pairs.tsv
+    run neardup eval --truth truth.tsv pairs.tsv
+    [ "$status" -eq 2 ]
+    [[ $output == *"truth.tsv: the truth is of pairs: say with --universe"* ]]
+    neardup eval --truth truth.tsv --universe labelled pairs.tsv >table
+    [ "$(column unlabelled table)" = 1 ]
+    [ "$(column precision table)" = - ]
+    [[ "$(column note table)" == *"no precision: the truth calls no pair different"* ]]
+    printf '{"id":"%s","text":"x"}\n' a b c d >docs.jsonl
+    neardup eval --truth truth.tsv --universe all --documents docs.jsonl pairs.tsv >table
+    [ "$(column precision table)" = 0.5000 ]
+    [ "$(column documents table)" = 4 ]
+}
+
+@test "eval: labels are numbers, words, grades or scores" {
+    row a b same a c other b c unclear >words.tsv
+    row a b .9 a c .7 b c .1 >scores.tsv
+    row id1 id2 grade a b light a c cut b c none >grades.tsv
+    row a b 1 a c 1 b c 1 >pairs.tsv
+    figures() { neardup eval --universe labelled "$@" pairs.tsv | tee all | awk 'NR == 2 { print $4, $5, $6, $7 }'; }
+    [ "$(figures --truth words.tsv)" = "2 1 1 1" ]
+    [ "$(figures --truth scores.tsv --at 0.7)" = "3 2 1 0" ]
+    [ "$(figures --truth grades.tsv --positive cut --positive light)" = "3 2 1 0" ]
+    [ "$(figures --truth grades.tsv --positive cut)" = "3 1 2 0" ]
+    run neardup eval --universe labelled --truth scores.tsv pairs.tsv
+    [ "$status" -eq 2 ]
+    [[ $output == *"scores.tsv:1: the label '.9' is none of 1, 0, ?, same, different and unsure: scores need --at"* ]]
+    run neardup eval --universe labelled --truth words.tsv --at 1 pairs.tsv
+    [[ $output == *"words.tsv:1: the label 'same' is no number"* ]]
+    run neardup eval --universe labelled --truth words.tsv --at 1 --positive x pairs.tsv
+    [ "$status" -eq 2 ]
+}
+
+@test "eval: clusters, exact and not; a manifest as its rows and as clusters" {
+    printf '%s\t%s\n' id cluster a 1 b 1 c 1 d 2 e 2 f 3 >truth.tsv
+    printf '{"removed":"%s","kept":"%s"}\n' b a c a f e >manifest.jsonl
+    neardup eval --truth truth.tsv manifest.jsonl >table
+    [ "$(column listed table) $(column right table) $(column missed table)" = "3 2 2" ]
+    [ "$(column cluster_recall table) $(column exact_clusters table) $(column true_clusters table)" = "0.7500 1 2" ]
+    [ "$(column bcubed_precision table) $(column bcubed_recall table)" = "0.8333 0.8333" ]
+    # f was removed, and no kept document is like it.
+    [ "$(column removed table) $(column removed_without_match table) $(column largest_cluster table)" = "3 1 3" ]
+    printf '%s,%s,%s\n' left right score a b .9 b c .9 >pairs.csv
+    neardup eval --truth truth.tsv pairs.csv >open
+    neardup eval --truth truth.tsv --close pairs.csv >closed
+    [ "$(column right open) $(column right closed) $(column form closed)" = "2 3 closed pairs" ]
+}
+
+@test "eval: clusters against classes" {
+    printf '%s\t%s\n' id class a ham b ham c spam d spam e spam >classes.tsv
+    printf '%s\t%s\n' a a b a c c d d e a >clusters.tsv
+    neardup eval --truth classes.tsv clusters.tsv >table
+    [ "$(column clusters table) $(column mixed_clusters table) $(column members table) $(column mixed_members table)" = "1 1 3 3" ]
+    [ "$(column listed table) $(column mixed table)" = "3 2" ]
+    sed 1d classes.tsv >bare.tsv
+    neardup eval --truth bare.tsv --truth-is classes clusters.tsv | cmp - table
+}
+
+@test "eval: intervals, by seeds, and why there are none" {
+    for i in $(seq 40); do
+        row a$i b$i 1 a$i c$i 0
+    done >truth.tsv
+    for i in $(seq 30); do
+        row a$i b$i .9
+        [ $((i % 5)) -ne 0 ] || row a$i c$i .9
+    done >pairs.tsv
+    neardup eval --truth truth.tsv --universe labelled pairs.tsv >table
+    [ "$(column recall table)" = 0.7500 ]
+    low=$(column recall_low table) high=$(column recall_high table)
+    [[ $low < 0.7 && $low > 0.5 && $high > 0.8 && $high < 1 ]]
+    [ "$(column components table)" = 40 ]
+    neardup eval --truth truth.tsv --universe labelled pairs.tsv -j1 | cmp - table
+    neardup eval --truth truth.tsv --universe labelled --seed 2 pairs.tsv >other
+    [ "$(column precision_low other)$(column recall_high other)$(column f1_low other)" != "$(column precision_low table)$(column recall_high table)$(column f1_low table)" ]
+    neardup eval --truth truth.tsv --universe labelled --resamplings 0 pairs.tsv >none
+    [ "$(column recall_low none)" = - ]
+    head -20 truth.tsv >few.tsv
+    neardup eval --truth few.tsv --universe labelled pairs.tsv >none
+    [[ "$(column note none)" == "no intervals: 10 components, and 20 are needed" ]]
+    for i in $(seq 60); do row big x$i 1; done >>truth.tsv
+    neardup eval --truth truth.tsv --universe labelled pairs.tsv >none
+    [[ "$(column note none)" == "no intervals: one component has half of the pairs or more" ]]
+}
+
+@test "eval: empty results, and truths without a pair" {
+    : >empty
+    row a b 1 a c 0 >truth.tsv
+    neardup eval --truth truth.tsv --universe labelled empty >table
+    [ "$(column precision table) $(column recall table) $(column f1 table)" = "- 0.0000 0.0000" ]
+    neardup eval --truth empty --universe all empty >table
+    [ "$(column precision table) $(column recall table) $(column f1 table) $(column documents table)" = "- - - 0" ]
+}
+
+@test "eval: what is wrong is said with its file and line" {
+    printf '{"id":"%s","text":"x"}\n' a b >docs.jsonl
+    row a b 1 >good.tsv
+    refuse() {
+        local message=$1
+        shift
+        run neardup eval --universe all "$@"
+        [ "$status" -eq 2 ]
+        [[ $output == *"$message"* ]] || { echo "$output" | head -3; false; }
+    }
+    row a b 1 b a 0 >twice.tsv
+    refuse "twice.tsv:2: the pair 'a', 'b' is labelled different, but same in line 1" --truth twice.tsv good.tsv
+    row a b 1 a x .8 >pairs.tsv
+    refuse "pairs.tsv:2: the id 'x' is unknown" --truth good.tsv pairs.tsv
+    refuse "pairs.tsv:2: the id 'x' is unknown: no document of --documents has it" --truth pairs.tsv --documents docs.jsonl good.tsv
+    row a b 1 a a .8 >self.tsv
+    refuse "self.tsv:2: both ids of the pair are 'a'" --truth good.tsv self.tsv
+    printf '%s\t%s\n' a 1 b 2 a 2 >sets.tsv
+    refuse "sets.tsv:3: 'a' is in another set than in line 1" --truth sets.tsv good.tsv
+    row a b yellow >odd.tsv
+    refuse "odd.tsv:1: the third cell, 'yellow', is no number, label, kept or removed: say what the file is with --truth-is" --truth odd.tsv good.tsv
+    refuse "odd.tsv:1: the third cell, 'yellow', is no number, label, kept or removed: say what the file is with --result" --truth good.tsv odd.tsv
+    echo one >cell
+    refuse "cell:1: one cell: ids stand with a tab or a comma between them" --truth good.tsv cell
+    echo '{"x":1}' >keys
+    refuse "keys:1: an object without the keys of a pair (a and b)" --truth good.tsv keys
+    printf '{"a":"a","b":"b"}\n{"a":"a"}\n' >half
+    refuse "half:2: the two ids of a pair are not there" --truth good.tsv half
+    printf 'a\tb\t1\na\n' >short
+    refuse "short:2: the two ids of a pair are not there" --truth good.tsv short
+    refuse "nowhere" --truth good.tsv nowhere
+    refuse "good.tsv" --truth good.tsv good.tsv -o good.tsv
+    refuse "only one file can be the standard input" --truth - -
+    run neardup eval good.tsv
+    [ "$status" -eq 2 ]
+    [[ $output == *"eval needs --truth FILE"* ]]
+    cat docs.jsonl docs.jsonl >double.jsonl
+    refuse "double.jsonl:3: the id 'a' again" --truth good.tsv --documents double.jsonl good.tsv
+}
+
+@test "eval: ids with tabs, backslashes and quotes are one in every form" {
+    python3 - <<'PY'
+import csv, json
+odd = ['tab\there', 'back\\slash', 'quote"d', 'comma, too', 'byte\x01', 'caf\xe9']
+with open("docs.jsonl", "w") as f:
+    for i, name in enumerate(odd):
+        f.write(json.dumps({"id": name, "text": "the same words in all of them, which are more than three"}) + "\n")
+with open("truth.csv", "w") as f:
+    csv.writer(f).writerows([["id1", "id2", "label"], *[[a, b, 1] for a in odd for b in odd if a < b]])
+PY
+    neardup pairs docs.jsonl -q >pairs.tsv
+    neardup pairs docs.jsonl -q --json >pairs.jsonl
+    neardup dedup docs.jsonl -q -o kept --manifest manifest.jsonl --clusters clusters.tsv
+    neardup eval --truth truth.csv --universe all --documents docs.jsonl pairs.tsv pairs.jsonl manifest.jsonl clusters.tsv >table
+    [ "$(column right table | tr '\n' ' ')" = "15 15 5 15 " ]
+    [ "$(column wrong table | tr '\n' ' ')" = "0 0 0 0 " ]
+}
