@@ -102,14 +102,14 @@ const struct option option_table[] = {
      "stay",
      FOR_DEDUP, RUN},
     {NULL, "append", 0, NULL,
-     "at last, add the survivors to the last file of --against, which is made if it does not exist",
+     "when all outputs are written, add the survivors to the last --against file; create it if "
+     "needed",
      FOR_DEDUP, RUN},
     {NULL, "checkpoint", 0, "DIR",
      "keep sketches of texts in this folder as they are made; the same command, run again after a "
      "kill, takes them from there",
      FOR_DEDUP, RUN},
-    {NULL, "sketches", 0, NULL, "the inputs must be sketch files, as they may be without it",
-     FOR_DEDUP, RUN},
+    {NULL, "sketches", 0, NULL, "fail unless every input is a sketch file", FOR_DEDUP, RUN},
     {NULL, "known-sketches", 0, "FILE",
      "take the sketches of texts from this sketch file where it has them, in place of making them; "
      "may be repeated",

@@ -55,8 +55,8 @@ extern "C" {
  *   against        nd_run_dedup: a sketch file (neardup/sketch_file.h) of documents that come before
  *                  all others and are not written: only documents of the inputs are removed.  Each
  *                  call adds a file
- *   append         (a flag) at last, add the survivors to the last file of `against`: all of them
- *                  or none.  It is made if it does not exist, and locked during the run
+ *   append         (a flag) when all outputs are written, add the survivors to the last file of
+ *                  `against`: all of them or none.  It is created if needed, and locked meanwhile
  *   only-against   (a flag) nd_run_dedup: compare documents of the inputs with those of `against` alone,
  *                  not with one another.  One is removed if it equals or matches any of them, and
  *                  summary->quoted counts by file
@@ -92,7 +92,7 @@ extern "C" {
  *                  files; the outputs are the same.  A record that is too long for it is a bad one.
  *                  Other runs measure what they hold, and end with ND_ENOMEM where that is more than
  *                  two thirds of it.  Not set: as much as is needed
- *   sketches       (a flag) nd_run_dedup: the inputs must be sketch files, as they may be without it
+ *   sketches       (a flag) nd_run_dedup: fail unless every input is a sketch file
  *   known-sketches nd_run_dedup: a sketch file (neardup/sketch_file.h) in which the sketches of some
  *                  texts are, which then are not made again.  The result is the same.  Each call adds
  *                  a file

@@ -480,40 +480,25 @@ static PyObject *finish(struct nd_json *out)
     return bytes;
 }
 
-/*
- * evidence_summary(evidence, result, frame, id column, store, numbers, replaced, inputs): the summary as JSON.
- * The result is that of the last rows.  numbers: left out, warnings, repaired sequences, bytes,
- * bytes of temporary files, bytes of memory, those that are allowed (0: any), bytes of files that this
- * took, loads, threads, seconds, and those of processors.  replaced: the path of the first input that
- * is replaced, how many are, the records that they had, and how many of these are gone.
- */
-static PyObject *evidence_summary(PyObject *module, PyObject *args)
+/* The summary with these numbers (evidence_summary).  NULL: an exception is set. */
+static struct nd_run_summary *parse_numbers(PyObject *numbers, PyObject *replaced)
 {
-    PyObject *capsule, *result, *frame, *store, *inputs;
     unsigned long long left_out, warnings, repaired, bytes, spooled, peak, memory, spilled, loads;
     unsigned long long n_replaced, records, gone;
-    const char *first;
-    struct nd_run_summary *summary;
-    struct nd_summary_input *input;
-    struct nd_json out = {0};
-    unsigned id, threads;
-    struct evidence *e;
-    struct where w;
-    struct nd_error err;
-    Py_ssize_t n;
     double seconds, processor_seconds;
+    struct nd_run_summary *summary;
+    const char *first;
+    unsigned threads;
 
-    if (!PyArg_ParseTuple(args, "OOOIO(KKKKKKKKKIdd)(yKKK)O!", &capsule, &result, &frame, &id,
-                          &store, &left_out, &warnings, &repaired, &bytes, &spooled, &peak, &memory,
-                          &spilled, &loads, &threads, &seconds, &processor_seconds, &first,
-                          &n_replaced, &records, &gone, &PyTuple_Type, &inputs) ||
-        !(e = PyCapsule_GetPointer(capsule, CAPSULE)) ||
-        !parse_where(&w, result, frame, id, store) || !(input = parse_inputs(inputs, &n)))
+    if (!PyArg_ParseTuple(numbers, "KKKKKKKKKIdd", &left_out, &warnings, &repaired, &bytes,
+                          &spooled, &peak, &memory, &spilled, &loads, &threads, &seconds,
+                          &processor_seconds) ||
+        !PyArg_ParseTuple(replaced, "yKKK", &first, &n_replaced, &records, &gone))
         return NULL;
     summary = calloc(1, sizeof *summary);
     if (!summary) {
-        free(input);
-        return PyErr_NoMemory();
+        PyErr_NoMemory();
+        return NULL;
     }
     summary->left_out = left_out;
     summary->warnings = warnings;
@@ -530,15 +515,46 @@ static PyObject *evidence_summary(PyObject *module, PyObject *args)
     summary->replaced =
         (struct nd_run_replaced){.inputs = n_replaced, .records = records, .gone = gone};
     PyOS_snprintf(summary->replaced.first, sizeof summary->replaced.first, "%s", first);
-    if (summarise(e, &w, summary, &err) != ND_OK) {
-        free(input);
+    return summary;
+}
+
+/*
+ * evidence_summary(evidence, result, frame, id column, store, numbers, replaced, inputs): the summary as JSON.
+ * The result is that of the last rows.  numbers: left out, warnings, repaired sequences, bytes,
+ * bytes of temporary files, bytes of memory, those that are allowed (0: any), bytes of files that this
+ * took, loads, threads, seconds, and those of processors.  replaced: the path of the first input that
+ * is replaced, how many are, the records that they had, and how many of these are gone.
+ */
+static PyObject *evidence_summary(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *result, *frame, *store, *numbers, *replaced, *inputs;
+    struct nd_run_summary *summary;
+    struct nd_summary_input *input;
+    struct nd_json out = {0};
+    struct evidence *e;
+    struct where w;
+    struct nd_error err;
+    enum nd_status status;
+    unsigned id;
+    Py_ssize_t n;
+
+    if (!PyArg_ParseTuple(args, "OOOIOO!O!O!", &capsule, &result, &frame, &id, &store,
+                          &PyTuple_Type, &numbers, &PyTuple_Type, &replaced, &PyTuple_Type,
+                          &inputs) ||
+        !(e = PyCapsule_GetPointer(capsule, CAPSULE)) ||
+        !parse_where(&w, result, frame, id, store) || !(summary = parse_numbers(numbers, replaced)))
+        return NULL;
+    input = parse_inputs(inputs, &n);
+    if (!input) {
         free(summary);
-        return nd_py_raise(module, &err);
+        return NULL;
     }
-    nd_summary_json(&out, summary, true, input, (size_t)n);
+    status = summarise(e, &w, summary, &err);
+    if (status == ND_OK)
+        nd_summary_json(&out, summary, true, input, (size_t)n);
     free(input);
     free(summary);
-    return finish(&out);
+    return status == ND_OK ? finish(&out) : nd_py_raise(module, &err);
 }
 
 /* evidence_warning(evidence): what is odd about the ids, or None. */

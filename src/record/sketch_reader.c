@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -312,6 +313,39 @@ const struct nd_sketch_source *nd_sketch_file_source(const struct nd_sketch_file
     return number < f->head.sources ? &f->source[number] : NULL;
 }
 
+/* Return the name of the shipped recipe that equals this one.  NULL: none does, or memory is short. */
+static const char *shipped_name_of(const struct nd_recipe *recipe)
+{
+    const char *name = NULL, *found = NULL;
+
+    for (size_t i = 0; !found && (name = nd_recipe_name(i)); i++) {
+        struct nd_recipe *shipped = nd_recipe_new(NULL);
+        char *key = NULL;
+
+        if (shipped && nd_recipe_by_name(shipped, name, NULL) == ND_OK &&
+            nd_recipe_difference(shipped, recipe, 0, &key, NULL) == ND_OK && !key)
+            found = name;
+        free(key);
+        nd_recipe_free(shipped);
+    }
+    return found;
+}
+
+/* Add to a message how the file's own recipe is given, if it has signatures: a key or two, such as the
+ * message names, do not make the recipe of the run the file's. */
+static void name_own_recipe(const struct nd_recipe *own, struct nd_error *err)
+{
+    const char *name = err && nd_recipe_signature_name(own, 0) ? shipped_name_of(own) : NULL;
+    size_t len = err ? strlen(err->message) : 0;
+
+    if (name)
+        snprintf(err->message + len, sizeof err->message - len, "; its own recipe is %s (--recipe)",
+                 name);
+    else if (err && nd_recipe_signature_name(own, 0))
+        snprintf(err->message + len, sizeof err->message - len,
+                 "; `neardup sketch info` prints its own recipe (--recipe)");
+}
+
 enum nd_status nd_sketch_file_fits(const struct nd_sketch_file *f, const struct nd_recipe *recipe,
                                    struct nd_error *err)
 {
@@ -332,6 +366,8 @@ enum nd_status nd_sketch_file_fits(const struct nd_sketch_file *f, const struct 
                     "%s: candidates: the recipe finds them by minima, and the file keeps none, "
                     "as a rule on signatures decided when it was made",
                     f->path);
+    if (status == ND_EINVAL)
+        name_own_recipe(own, err);
     free(key);
     nd_recipe_free(own);
     return status;

@@ -125,8 +125,9 @@ static enum nd_status check_options(const struct nd_run_options *o,
         return nd_fail(err, ND_EINVAL,
                        "append adds the survivors to the last file of against, and there is none");
     if (o->differs && !o->manifest)
-        return nd_fail(err, ND_EINVAL,
-                       "differs adds to the rows of the manifest, and there is none: give manifest");
+        return nd_fail(
+            err, ND_EINVAL,
+            "differs adds to the rows of the manifest, and there is none: give manifest");
     if (o->only_against && check_only(o, err) != ND_OK)
         return ND_EINVAL;
     if (request->heeds_keep && check_none(o, request, err) != ND_OK)
@@ -827,17 +828,14 @@ static enum nd_status open_beside_inputs(struct nd_run *run, struct nd_error *er
     return status == ND_OK ? open_known(run, err) : status;
 }
 
-static enum nd_status dedup(const struct nd_run_options *options, const struct nd_run_watch *watch,
-                            const struct nd_run_events *events, struct nd_run_summary *summary,
-                            struct nd_error *err)
+/* Return the request of `dedup`, which makes the keys of the order in `run` if not in one pass. */
+static struct nd_run_request request_of(const struct nd_run_options *options, bool one_pass,
+                                        const struct nd_run_watch *watch, struct nd_run *run)
 {
-    struct nd_error room = {0};
-    bool one_pass = nd_run_takes_one_pass(options);
-    struct nd_run run;
     const struct nd_run_request request = {
         .reading = {.by_worker = one_pass,
                     .parsed = one_pass ? NULL : nd_ordered_make_key,
-                    .context = &run},
+                    .context = run},
         .takes_sketches = true,
         .compares = true,
         .bounds_memory = !options->n_against,
@@ -857,6 +855,18 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
         .passes = options->memory ? ND_BOUNDED_PASSES
                   : one_pass      ? 1
                                   : 3};
+
+    return request;
+}
+
+static enum nd_status dedup(const struct nd_run_options *options, const struct nd_run_watch *watch,
+                            const struct nd_run_events *events, struct nd_run_summary *summary,
+                            struct nd_error *err)
+{
+    struct nd_error room = {0};
+    bool one_pass = nd_run_takes_one_pass(options);
+    struct nd_run run;
+    const struct nd_run_request request = request_of(options, one_pass, watch, &run);
     enum nd_status status;
 
     err = err ? err : &room;

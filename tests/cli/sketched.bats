@@ -106,6 +106,20 @@ for line in sys.stdin:
     [[ $output == *"all.sketch"*"another recipe"* ]]
 }
 
+@test "a file that a rule's recipe made names it where the run has another" {
+    corpus
+    neardup sketch --recipe manku-2007 a.jsonl -o rule.sketch
+    run -2 neardup dedup rule.sketch -o no.sketch
+    [[ $output == *"rule.sketch: candidates: "*"; its own recipe is manku-2007 (--recipe)"* ]]
+    run -2 neardup dedup a.jsonl --recipe broder-1997 --against rule.sketch -o no.jsonl
+    [[ $output == *"rule.sketch: "*"another recipe: "*"; its own recipe is manku-2007 (--recipe)"* ]]
+    neardup sketch --recipe manku-2007 --set shingle=4 a.jsonl -o own.sketch
+    run -2 neardup dedup own.sketch -o no.sketch
+    [[ $output == *"own.sketch: "*"; \`neardup sketch info\` prints its own recipe (--recipe)"* ]]
+    neardup sketch info own.sketch | sed '1,/^$/d' >own.ini
+    neardup dedup own.sketch --recipe ./own.ini -o kept.sketch -q
+}
+
 @test "several sketch files are read one after the other" {
     corpus
     neardup sketch a.jsonl -o a.sketch
