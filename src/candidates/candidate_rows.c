@@ -126,7 +126,7 @@ int nd_candidate_rows_tell_keys(const struct nd_candidate_rows *rows)
 int nd_candidate_rows_match_by_key(const struct nd_candidate_rows *rows)
 {
     return rows->rows.kind == ND_ROW_NOTHING || rows->rows.kind == ND_ROW_KEYS ||
-           (rows->rows.kind == ND_ROW_LOW_BYTES && rows->rows.distance == ND_MINHASH_COUNT &&
+           (rows->rows.kind == ND_ROW_LOW_BYTES && rows->rows.plan.distance == ND_MINHASH_COUNT &&
             rows->rows.plan.params.verify == ND_VERIFY_NONE);
 }
 
@@ -278,18 +278,21 @@ static unsigned distance_between(const struct nd_candidate_rows *rows, const voi
     return nd_row_distance(&rows->rows, body_of(a), body_of(b));
 }
 
-static bool could_match_at(const struct nd_candidate_rows *rows, const void *a, const void *b,
-                           unsigned distance)
+static struct nd_reach reach_of(const struct nd_candidate_rows *rows, const void *row)
+{
+    return nd_engine_plan_reach(&rows->rows.plan, head_of(row)->n_shingles);
+}
+
+static bool reaches(struct nd_reach reach, const void *a, const void *b, unsigned distance)
 {
     return head_of(a)->group == head_of(b)->group &&
-           nd_row_could_match(&rows->rows, head_of(a)->n_shingles, head_of(b)->n_shingles,
-                              distance);
+           nd_reaches(reach, head_of(b)->n_shingles, distance);
 }
 
 int nd_candidate_rows_could_match(const struct nd_candidate_rows *rows, const void *a,
                                   const void *b)
 {
-    return could_match_at(rows, a, b, distance_between(rows, a, b));
+    return reaches(reach_of(rows, a), a, b, distance_between(rows, a, b));
 }
 
 /*
@@ -332,6 +335,7 @@ static void join(uint32_t *parent, uint32_t a, uint32_t b)
  * begins a cluster, and there are too many. */
 static bool meet_clusters(struct bucket *b, uint32_t i)
 {
+    const struct nd_reach reach = reach_of(b->rows, b->row[i]);
     int home = NONE;
 
     for (size_t k = 0; k < b->n_clusters; k++) {
@@ -341,7 +345,7 @@ static bool meet_clusters(struct bucket *b, uint32_t i)
         if (home != NONE && find(b->parent, c->first) == find(b->parent, i))
             continue;
         distance = distance_between(b->rows, b->row[c->first], b->row[i]);
-        if (!could_match_at(b->rows, b->row[c->first], b->row[i], distance))
+        if (!reaches(reach, b->row[i], b->row[c->first], distance))
             continue;
         join(b->parent, c->first, i);
         if (home != NONE)
@@ -363,8 +367,11 @@ static bool meet_clusters(struct bucket *b, uint32_t i)
 static bool members_could_match(struct bucket *b, const struct cluster *x, const struct cluster *y)
 {
     for (uint32_t i = x->first;; i = b->next[i]) {
+        const struct nd_reach reach = reach_of(b->rows, b->row[i]);
+
         for (uint32_t k = y->first;; k = b->next[k]) {
-            if (b->budget == 0 || nd_candidate_rows_could_match(b->rows, b->row[i], b->row[k]))
+            if (b->budget == 0 || reaches(reach, b->row[i], b->row[k],
+                                          distance_between(b->rows, b->row[i], b->row[k])))
                 return true;
             b->budget--;
             if (k == y->last)
@@ -384,7 +391,7 @@ static void meet_across(struct bucket *b)
     for (size_t i = 0; i < b->n_clusters; i++)
         for (size_t k = i + 1; k < b->n_clusters; k++) {
             const struct cluster *x = &b->cluster[i], *y = &b->cluster[k];
-            unsigned reach = b->rows->rows.distance + x->radius + y->radius;
+            unsigned reach = b->rows->rows.plan.distance + x->radius + y->radius;
 
             if (find(b->parent, x->first) == find(b->parent, y->first) ||
                 distance_between(b->rows, b->row[x->first], b->row[y->first]) > reach)

@@ -292,18 +292,19 @@ void nd_met_set_begin_round(struct nd_met_set *met)
 
 /* ---- Who meets whom ---- */
 
-static bool could_match(const struct nd_met_set *met, size_t document,
-                        const struct nd_sketch_row *row)
+static bool reaches(const struct nd_met_set *met, struct nd_reach reach,
+                    const struct nd_sketch_row *row, size_t document)
 {
     const uint64_t *body = met->body + document * met->plan.words;
 
-    return nd_row_could_match(&met->plan, met->n_shingles[document], row->n_shingles,
-                              nd_row_distance(&met->plan, body, body_of(met, row)));
+    return nd_reaches(reach, met->n_shingles[document],
+                      nd_row_distance(&met->plan, body, body_of(met, row)));
 }
 
 static bool meets_by(const struct nd_met_set *met, const struct nd_sketch_row *row, uint64_t key,
                      size_t first)
 {
+    const struct nd_reach reach = nd_engine_plan_reach(&met->plan.plan, row->n_shingles);
     size_t compared = 0;
 
     for (uint32_t at = *slot_of(met, key); at > first; at = met->entry[at - 1].next) {
@@ -312,7 +313,7 @@ static bool meets_by(const struct nd_met_set *met, const struct nd_sketch_row *r
         if (e->key != key)
             continue;
         if (key & 1 || met->passed[at - 1] == CROWDED || ++compared > COMPARED_MAX ||
-            could_match(met, e->document, row))
+            reaches(met, reach, row, e->document))
             return true;
     }
     return false;

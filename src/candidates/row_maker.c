@@ -25,7 +25,7 @@ static enum nd_status plan_fingerprint(struct nd_row_plan *rows, const char **ke
     rows->kind = ND_ROW_FINGERPRINT;
     rows->signature = m->lookup[0].signature;
     rows->words = shape->words;
-    rows->distance = m->lookup[0].blocks - 1;
+    rows->plan.distance = m->lookup[0].blocks - 1;
     memcpy(rows->mask, shape->mask, sizeof rows->mask);
     return ND_OK;
 }
@@ -42,12 +42,10 @@ static enum nd_status plan_rows(struct nd_row_plan *rows, const char **key)
         rows->kind = ND_ROW_SIMHASH;
         rows->words = 1;
         rows->mask[0] = UINT64_MAX;
-        rows->distance = plan->params.simhash_bits;
         break;
     case ND_CANDIDATES_MINHASH:
         rows->kind = ND_ROW_LOW_BYTES;
         rows->words = ND_MINHASH_COUNT / 8;
-        rows->distance = ND_MINHASH_COUNT - plan->min_equal;
         break;
     }
     if (plan->params.verify != ND_VERIFY_JACCARD && plan->params.verify != ND_VERIFY_NONE)
@@ -77,7 +75,7 @@ void nd_row_plan_release(struct nd_row_plan *rows)
     nd_engine_plan_release(&rows->plan);
 }
 
-/* ---- Who could match ---- */
+/* ---- How far apart ---- */
 
 unsigned nd_row_distance(const struct nd_row_plan *rows, const void *a, const void *b)
 {
@@ -94,19 +92,6 @@ unsigned nd_row_distance(const struct nd_row_plan *rows, const void *a, const vo
         distance += nd_count_ones((of_x ^ of_y) & rows->mask[i]);
     }
     return distance;
-}
-
-/* The engine does not ask for the counts if a rule on signatures finds candidates. */
-static bool counts_allow(const struct nd_row_plan *rows, uint32_t a, uint32_t b)
-{
-    return rows->plan.matching || nd_index_filter_allows(nd_engine_plan_filter(&rows->plan, a), b);
-}
-
-bool nd_row_could_match(const struct nd_row_plan *rows, uint32_t a_shingles, uint32_t b_shingles,
-                        unsigned distance)
-{
-    return distance <= rows->distance && (counts_allow(rows, a_shingles, b_shingles) ||
-                                          counts_allow(rows, b_shingles, a_shingles));
 }
 
 /* ---- Documents ---- */

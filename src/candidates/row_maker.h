@@ -23,7 +23,6 @@ struct nd_row_plan {
     enum nd_row_kind kind;
     unsigned signature; /* of a fingerprint: which */
     size_t words;       /* of what is compared, 64 bits each */
-    unsigned distance;  /* documents within it could match: low bytes, or bits */
     uint64_t mask[8];   /* of a simhash or a fingerprint: the bits that count */
 };
 
@@ -35,16 +34,9 @@ void nd_row_plan_release(struct nd_row_plan *rows);
 
 /*
  * How far apart the bodies of two documents are, `words` of each, at any place in memory: low bytes
- * that differ, or bits.
+ * that differ, or bits.  Whether they could match is what nd_engine_plan_reach says of it.
  */
 unsigned nd_row_distance(const struct nd_row_plan *rows, const void *a, const void *b);
-/*
- * Whether two documents of one group that share a key could match, by their counts of shingles and
- * how far apart they are, whichever of them came first: the rule of the engine, which its index holds
- * for documents in memory (nd_index_filter).
- */
-bool nd_row_could_match(const struct nd_row_plan *rows, uint32_t a_shingles, uint32_t b_shingles,
-                        unsigned distance);
 
 /* The working memory of one thread. */
 struct nd_row_maker {

@@ -30,8 +30,9 @@ struct counting {
     const struct nd_index *index;
     const uint32_t *block;
     struct nd_index_params params;
-    unsigned band, min_equal;
-    struct nd_ratio threshold;
+    unsigned band;
+    struct nd_fraction threshold;
+    unsigned distance;
     double sliced;
     struct counted *document; /* of the sample */
     size_t n;
@@ -58,20 +59,24 @@ static int by_key(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static bool counts_allow(const struct counting *c, uint32_t a, uint32_t b)
+/* Return whom a document could match by its resemblance, whatever decides. */
+static struct nd_reach reach_of(const struct counting *c, uint32_t number)
 {
-    uint64_t x = nd_live_gate(c->index, a).n_shingles, y = nd_live_gate(c->index, b).n_shingles;
+    struct nd_reach reach = {.distance = c->distance};
 
-    return (x < y ? x : y) * c->threshold.q >= (x < y ? y : x) * c->threshold.p;
+    nd_measure_range(ND_VERIFY_JACCARD, nd_live_gate(c->index, number).n_shingles, c->threshold,
+                     &reach.least, &reach.most);
+    return reach;
 }
 
 /* Whether this is the first band that makes two documents candidates. */
-static bool are_candidates(const struct counting *c, uint32_t a, uint32_t b)
+static bool are_candidates(const struct counting *c, struct nd_reach reach, uint32_t a, uint32_t b)
 {
     const uint8_t *x = nd_live_low(c->index, a), *y = nd_live_low(c->index, b);
-    size_t rows = c->params.rows;
+    const size_t rows = c->params.rows;
 
-    if (!counts_allow(c, a, b) || nd_low_bytes_equal(x, y) < c->min_equal)
+    if (!nd_reaches_count(reach, nd_live_gate(c->index, b).n_shingles) ||
+        !nd_reaches_distance(reach, ND_MINHASH_COUNT - nd_low_bytes_equal(x, y)))
         return false;
     for (size_t band = 0; band < c->band; band++)
         if (memcmp(x + band * rows, y + band * rows, rows) == 0)
@@ -98,13 +103,17 @@ static void count_bucket(struct counting *c, const struct counted *bucket, size_
     size_t some = n < BUCKET_MAX ? n : BUCKET_MAX;
     double weight = (double)n * (double)(n - 1) / ((double)some * (double)(some - 1));
 
-    for (size_t i = 0; i < some; i++)
-        for (size_t k = 0; k < i; k++) {
-            uint32_t a = bucket[i * n / some].number, b = bucket[k * n / some].number;
+    for (size_t i = 1; i < some; i++) {
+        const uint32_t a = bucket[i * n / some].number;
+        const struct nd_reach reach = reach_of(c, a);
 
-            if (are_candidates(c, a, b))
+        for (size_t k = 0; k < i; k++) {
+            uint32_t b = bucket[k * n / some].number;
+
+            if (are_candidates(c, reach, a, b))
                 count_pair(c, a, b, weight);
         }
+    }
 }
 
 static void count_band(struct counting *c)
@@ -147,7 +156,6 @@ enum nd_status nd_dedup_count_candidates(const struct nd_dedup *d, const uint32_
                          .index = d->kept.finder.index,
                          .block = block,
                          .params = d->plan.index,
-                         .threshold = threshold,
                          .sliced = sliced,
                          .out = out};
     const double share = d->kept.n > DOCUMENTS_MAX ? (double)DOCUMENTS_MAX / d->kept.n : 1;
@@ -156,13 +164,14 @@ enum nd_status nd_dedup_count_candidates(const struct nd_dedup *d, const uint32_
     if (!nd_dedup_has_bands(d))
         return nd_fail(err, ND_EINVAL, "candidates are not found by bands of minima");
     if (!threshold.p)
-        threshold = c.threshold = d->plan.params.threshold;
+        threshold = d->plan.params.threshold;
     else if (nd_bands_choose(threshold, d->plan.params.recall, &out->bands, &out->rows, err))
         return ND_EINVAL;
     c.params.bands = out->bands;
     c.params.rows = out->rows;
     c.params.simhash_bits = ND_NO_SIMHASH;
-    c.min_equal = nd_low_bytes_agreeing(threshold.p, threshold.q);
+    c.threshold = nd_measure_threshold(ND_VERIFY_JACCARD, threshold);
+    c.distance = ND_MINHASH_COUNT - nd_low_bytes_agreeing(threshold.p, threshold.q);
     if (!list_documents(&c))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (c.band = 0; c.band < out->bands; c.band++)

@@ -134,8 +134,7 @@ static int matches(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item
     if (d->plan.params.verify == ND_VERIFY_NONE)
         return d->plan.matching ||
                nd_index_is_candidate(d->kept.finder.index, &item->read.row,
-                                     nd_engine_plan_filter(&d->plan, item->read.n_shingles),
-                                     member);
+                                     nd_engine_plan_reach(&d->plan, item->read.n_shingles), member);
     ok = nd_item_begin_compare(w, item) &&
          nd_item_compare(&d->kept, w, item, &w->set, (struct nd_candidate){.number = member}, NULL);
     if (!ok)

@@ -78,10 +78,10 @@ static bool has_same_identity(const struct nd_index *index, const struct nd_item
 
 /* The distances are shown beside what was measured, and decide nothing. */
 static enum nd_status find_containing(const struct nd_finder *finder, struct nd_worker *w,
-                                      const struct nd_item *item, struct nd_index_filter filter)
+                                      const struct nd_item *item, struct nd_reach reach)
 {
     enum nd_status status = nd_containers_query(finder->containers, &w->containers,
-                                                &item->read.content, filter, &w->found);
+                                                &item->read.content, reach, &w->found);
 
     w->crowd = w->containers.n_common;
     for (size_t i = 0; status == ND_OK && i < w->found.count; i++)
@@ -94,7 +94,7 @@ bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
                           const struct nd_item *item)
 {
     const struct nd_index_row *row = &item->read.row;
-    struct nd_index_filter filter = nd_engine_plan_filter(w->plan, item->read.n_shingles);
+    struct nd_reach reach = nd_engine_plan_reach(w->plan, item->read.n_shingles);
     enum nd_status status = ND_OK;
 
     w->found.count = w->crowd = 0;
@@ -104,11 +104,11 @@ bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
         status =
             nd_matching_query(w->matching, finder->signatures, item->read.signatures, &w->found);
     else if (finder->containers)
-        status = find_containing(finder, w, item, filter);
+        status = find_containing(finder, w, item, reach);
     else if (w->plan->params.candidates == ND_CANDIDATES_ALL)
-        status = nd_index_query_all(finder->index, row, filter, &w->found);
+        status = nd_index_query_all(finder->index, row, reach, &w->found);
     else
-        status = nd_index_query_row(finder->index, row, filter, &w->found, &w->crowd);
+        status = nd_index_query_row(finder->index, row, reach, &w->found, &w->crowd);
     if (status != ND_OK)
         nd_worker_fail(w, status, "looking for candidates");
     return status == ND_OK;
@@ -125,7 +125,7 @@ bool nd_finder_meets_any(const struct nd_finder *finder, struct nd_worker *w,
         return nd_matching_meets_any(w->matching, finder->signatures, item->read.signatures, below);
     if (finder->containers)
         return nd_containers_meets_any(finder->containers, &w->containers, &item->read.content,
-                                       ND_INDEX_ALL, below);
+                                       ND_REACH_ALL, below);
     return nd_index_meets_any(finder->index, &item->read.row, below);
 }
 

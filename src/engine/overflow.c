@@ -278,7 +278,7 @@ static void note_keys_of_candidates(const struct nd_kept *kept, const struct nd_
     const struct nd_candidates *near = &item->search.near_in_batch;
 
     nd_index_count_keys(kept->finder.index, &item->read.row,
-                        nd_engine_plan_filter(w->plan, item->read.n_shingles), max, full);
+                        nd_engine_plan_reach(w->plan, item->read.n_shingles), max, full);
     for (unsigned t = 0; t + 1 < w->plan->n_keys; t++)
         for (size_t i = 0; batch && i < near->count && full[t] < max; i++)
             full[t] += nd_index_will_stand(&w->plan->index, &batch[near->items[i].number].read.row,

@@ -537,7 +537,7 @@ static bool looks_in_kept(const struct nd_container_params *p, const struct nd_c
 
 /* Whether a listed document is a candidate, and how near. */
 static bool is_candidate(const struct nd_containers *c, const struct nd_container_row *row,
-                         struct nd_index_filter filter, uint32_t number, struct nd_candidate *found)
+                         struct nd_reach reach, uint32_t number, struct nd_candidate *found)
 {
     const struct nd_container_params *p = &c->params;
     const struct fact *fact = fact_of(c, number);
@@ -545,8 +545,7 @@ static bool is_candidate(const struct nd_containers *c, const struct nd_containe
     bool in_kept = looks_in_kept(p, row, fact);
     uint32_t shared, k, need;
 
-    if (fact->group != row->group || fact->n_shingles < filter.min_shingles ||
-        fact->n_shingles > filter.max_shingles)
+    if (fact->group != row->group || !nd_reaches_count(reach, fact->n_shingles))
         return false;
     k = sample_size(p, in_kept ? row->n_values : fact->n_values);
     need = in_kept ? min_shared(p, row->n_values, row->n_shingles)
@@ -608,8 +607,8 @@ static bool count_common(const struct nd_containers *c, struct nd_container_scra
 }
 
 enum nd_status nd_containers_query(const struct nd_containers *c, struct nd_container_scratch *s,
-                                   const struct nd_container_row *row,
-                                   struct nd_index_filter filter, struct nd_candidates *out)
+                                   const struct nd_container_row *row, struct nd_reach reach,
+                                   struct nd_candidates *out)
 {
     struct nd_candidate found;
 
@@ -620,7 +619,7 @@ enum nd_status nd_containers_query(const struct nd_containers *c, struct nd_cont
         s->n_met += s->met.count;
         for (size_t i = 0; i < s->met.count; i++)
             if (counts(c, s, row, t, s->met.items[i]) &&
-                is_candidate(c, row, filter, s->met.items[i], &found) &&
+                is_candidate(c, row, reach, s->met.items[i], &found) &&
                 !nd_candidates_add(out, found))
                 return ND_ENOMEM;
     }
@@ -629,7 +628,7 @@ enum nd_status nd_containers_query(const struct nd_containers *c, struct nd_cont
 }
 
 bool nd_containers_meets_any(const struct nd_containers *c, struct nd_container_scratch *s,
-                             const struct nd_container_row *row, struct nd_index_filter filter,
+                             const struct nd_container_row *row, struct nd_reach reach,
                              uint32_t below)
 {
     struct nd_candidate found;
@@ -639,7 +638,7 @@ bool nd_containers_meets_any(const struct nd_containers *c, struct nd_container_
             return true; /* so that it waits: the next look-up says that memory is out */
         for (size_t i = 0; i < s->met.count; i++)
             if (s->met.items[i] < below && counts(c, s, row, t, s->met.items[i]) &&
-                is_candidate(c, row, filter, s->met.items[i], &found))
+                is_candidate(c, row, reach, s->met.items[i], &found))
                 return true;
     }
     return false;
@@ -684,7 +683,7 @@ static bool link_row(const struct nd_containers *c, struct nd_container_scratch 
                      unsigned char *linked)
 {
     enum { LOOKED_AT = 64 };
-    const struct nd_index_filter all = ND_INDEX_ALL;
+    const struct nd_reach all = ND_REACH_ALL;
     struct nd_candidate found;
 
     for (enum nd_container_table t = 0; c->n && t < ND_CONTAINER_TABLES; t++) {

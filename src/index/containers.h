@@ -123,16 +123,16 @@ void nd_container_scratch_release(struct nd_container_scratch *s);
 
 /*
  * The candidates among the listed ones, each once, the nearest first (`equal`: 65000 times the
- * estimate of what is looked for), then by number; of the filter only the counts of shingles matter.
+ * estimate of what is looked for), then by number; of the reach only the counts of shingles matter.
  * Replaces what the list held.  ND_ENOMEM.
  */
 enum nd_status nd_containers_query(const struct nd_containers *c, struct nd_container_scratch *s,
-                                   const struct nd_container_row *row,
-                                   struct nd_index_filter filter, struct nd_candidates *out);
+                                   const struct nd_container_row *row, struct nd_reach reach,
+                                   struct nd_candidates *out);
 
 /* Whether some number below `below` is a candidate; true where memory is out. */
 bool nd_containers_meets_any(const struct nd_containers *c, struct nd_container_scratch *s,
-                             const struct nd_container_row *row, struct nd_index_filter filter,
+                             const struct nd_container_row *row, struct nd_reach reach,
                              uint32_t below);
 
 /*

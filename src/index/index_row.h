@@ -7,6 +7,7 @@
 #include <neardup/index.h>
 
 #include "base/number/bits.h"
+#include "index/reach.h"
 
 /* Readable bytes behind a row's low bytes, so that any 8 of them can be loaded at once. */
 enum { ND_LOW_PADDING = 8 };
@@ -30,19 +31,6 @@ struct nd_index_row {
     const uint64_t *key;          /* nd_table_keys of it, or NULL: made where they are needed */
     struct nd_table_set left_out; /* the tables in which it is not to be found: they are full */
 };
-
-/* Which documents count: those with so many distinct shingles, both bounds included, of which at least
- * min_equal low bytes agree. */
-struct nd_index_filter {
-    uint32_t min_shingles, max_shingles;
-    uint32_t min_equal;
-};
-#define ND_INDEX_ALL ((struct nd_index_filter){0, UINT32_MAX, 0})
-
-static inline bool nd_index_filter_allows(struct nd_index_filter filter, uint32_t n_shingles)
-{
-    return n_shingles >= filter.min_shingles && n_shingles <= filter.max_shingles;
-}
 
 /* How many low bytes of two documents are equal. */
 unsigned nd_low_bytes_equal(const uint8_t *a, const uint8_t *b);

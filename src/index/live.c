@@ -560,12 +560,13 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
 
 /* ---- Queries ---- */
 
-static bool passes(const struct nd_index *index, const struct nd_index_row *row,
-                   struct nd_index_filter filter, uint32_t number)
+/* Return whether the row reaches a document of its group by its count of shingles … */
+static bool reaches_count(const struct nd_index *index, const struct nd_index_row *row,
+                          struct nd_reach reach, uint32_t number)
 {
     struct nd_live_gate gate = nd_live_gate(index, number);
 
-    return gate.group == row->group && nd_index_filter_allows(filter, gate.n_shingles);
+    return gate.group == row->group && nd_reaches_count(reach, gate.n_shingles);
 }
 
 static nd_equal_minima equal_bytes(const struct nd_index *index, const struct nd_index_row *row,
@@ -582,11 +583,20 @@ static unsigned count_equal(nd_equal_minima equal)
     return nd_count_ones((uint64_t)equal) + nd_count_ones((uint64_t)(equal >> 64));
 }
 
-static struct nd_candidate describe(uint32_t number, nd_equal_minima equal, uint64_t difference)
+static inline struct nd_candidate describe(uint32_t number, nd_equal_minima equal,
+                                           uint64_t difference)
 {
     return (struct nd_candidate){.number = number,
                                  .equal = (uint16_t)count_equal(equal),
                                  .distance = (uint16_t)nd_count_ones(difference)};
+}
+
+/* … and by their distance. */
+static bool reaches_found(const struct nd_index *index, struct nd_reach reach,
+                          const struct nd_candidate *found)
+{
+    return nd_reaches_distance(reach, index->params.bands ? ND_MINHASH_COUNT - found->equal
+                                                          : found->distance);
 }
 
 /*
@@ -675,21 +685,18 @@ static void propose(const struct nd_index *index, struct proposals *p, unsigned 
 }
 
 static bool take_proposals(const struct nd_index *index, const struct nd_index_row *row,
-                           struct nd_index_filter filter, struct proposals *p,
-                           struct nd_candidates *out)
+                           struct nd_reach reach, struct proposals *p, struct nd_candidates *out)
 {
     struct nd_candidate found;
 
     for (size_t i = 0; i < p->n; i++) {
         uint32_t number = p->number[i], *seen = &p->seen[number % SEEN];
 
-        if (*seen == number + 1 || !passes(index, row, filter, number) ||
+        if (*seen == number + 1 || !reaches_count(index, row, reach, number) ||
             !meets(index, row, p->table[i], number, &found))
             continue;
         *seen = number + 1;
-        if (found.equal < filter.min_equal)
-            continue;
-        if (!nd_candidates_add(out, found))
+        if (reaches_found(index, reach, &found) && !nd_candidates_add(out, found))
             return false;
     }
     p->n = 0;
@@ -697,8 +704,7 @@ static bool take_proposals(const struct nd_index *index, const struct nd_index_r
 }
 
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_index_filter filter, struct nd_candidates *out,
-                                  uint32_t *most)
+                                  struct nd_reach reach, struct nd_candidates *out, uint32_t *most)
 {
     uint64_t own[ND_LIVE_TABLES_MAX];
     const uint64_t *key = prefetch_keys(index, row, own);
@@ -718,12 +724,12 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
 
         for (; nd_multimap_next(&index->table[t], &scan, &number); n++) {
             propose(index, &p, t, number);
-            if (p.n == PROPOSALS && !take_proposals(index, row, filter, &p, out))
+            if (p.n == PROPOSALS && !take_proposals(index, row, reach, &p, out))
                 return ND_ENOMEM;
         }
         *most = n > *most ? n : *most;
     }
-    if (!take_proposals(index, row, filter, &p, out))
+    if (!take_proposals(index, row, reach, &p, out))
         return ND_ENOMEM;
     nd_candidates_sort(out, index->params.bands == 0);
     return ND_OK;
@@ -731,33 +737,36 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
 
 /* Count the documents under a table's key that may meet the row, up to `max`. */
 static uint32_t count_key(const struct nd_index *index, const struct nd_index_row *row,
-                          struct nd_index_filter filter, unsigned table, uint64_t key, uint32_t max)
+                          struct nd_reach reach, unsigned table, uint64_t key, uint32_t max)
 {
     struct nd_multimap_scan scan = nd_multimap_find(&index->table[table], key);
     uint32_t number, n = 0;
 
     while (n < max && nd_multimap_next(&index->table[table], &scan, &number)) {
         nd_equal_minima equal;
+        struct nd_candidate found;
+        uint64_t difference;
 
-        if (!passes(index, row, filter, number))
+        if (!reaches_count(index, row, reach, number))
             continue;
         equal = equal_bytes(index, row, number);
-        n += nd_table_is_common(&index->params, table, equal,
-                                row->simhash ^ nd_live_simhash(index, number)) &&
-             count_equal(equal) >= filter.min_equal;
+        difference = row->simhash ^ nd_live_simhash(index, number);
+        found = describe(number, equal, difference);
+        n += nd_table_is_common(&index->params, table, equal, difference) &&
+             reaches_found(index, reach, &found);
     }
     return n;
 }
 
 void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row *row,
-                         struct nd_index_filter filter, uint32_t max, uint32_t *full)
+                         struct nd_reach reach, uint32_t max, uint32_t *full)
 {
     uint64_t own[ND_LIVE_TABLES_MAX];
     const uint64_t *key = prefetch_keys(index, row, own);
 
     for (unsigned t = 0; t < nd_table_identity(&index->params) && !row->identity_only; t++)
         if (full[t] < max)
-            full[t] += count_key(index, row, filter, t, key[t], max - full[t]);
+            full[t] += count_key(index, row, reach, t, key[t], max - full[t]);
 }
 
 /* Count all documents of a table that have the key's tag: no fewer than have the key. */
@@ -777,7 +786,7 @@ bool nd_index_lists(const struct nd_index *index, const struct nd_index_row *row
     uint64_t key = row_key(&index->params, table, row);
 
     return count_tag(&index->table[table], key) >= n &&
-           count_key(index, row, ND_INDEX_ALL, table, key, n) >= n;
+           count_key(index, row, ND_REACH_ALL, table, key, n) >= n;
 }
 
 bool nd_index_will_stand(const struct nd_index_params *params, const struct nd_index_row *listed,
@@ -806,13 +815,14 @@ struct nd_table_set nd_index_keys_shared(const struct nd_index *index,
 }
 
 bool nd_index_is_candidate(const struct nd_index *index, const struct nd_index_row *row,
-                           struct nd_index_filter filter, uint32_t number)
+                           struct nd_reach reach, uint32_t number)
 {
     nd_equal_minima equal = equal_bytes(index, row, number);
     uint64_t difference = row->simhash ^ nd_live_simhash(index, number);
+    const struct nd_candidate found = describe(number, equal, difference);
     unsigned identity = nd_table_identity(&index->params);
 
-    if (!passes(index, row, filter, number) || count_equal(equal) < filter.min_equal)
+    if (!reaches_count(index, row, reach, number) || !reaches_found(index, reach, &found))
         return false;
     if (identity == 0)
         return row->identity == nd_live_identity(index, number);
@@ -831,7 +841,7 @@ bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row 
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
         while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (number < below && passes(index, row, ND_INDEX_ALL, number) &&
+            if (number < below && reaches_count(index, row, ND_REACH_ALL, number) &&
                 meets(index, row, t, number, &found))
                 return true;
     }
@@ -878,13 +888,13 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
 }
 
 enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_index_filter filter, struct nd_candidates *out)
+                                  struct nd_reach reach, struct nd_candidates *out)
 {
     out->count = 0;
     for (uint32_t number = 0; number < index->n && !row->identity_only; number++) {
         unsigned flags = *nd_live_flags(index, number) & (ND_LIVE_LISTED | ND_LIVE_IDENTITY_ONLY);
 
-        if (flags != ND_LIVE_LISTED || !passes(index, row, filter, number))
+        if (flags != ND_LIVE_LISTED || !reaches_count(index, row, reach, number))
             continue;
         if (!nd_candidates_add(out, describe(number, equal_bytes(index, row, number),
                                              row->simhash ^ nd_live_simhash(index, number))))
@@ -902,7 +912,7 @@ enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sket
     enum nd_status status;
 
     nd_index_row_from_sketch(&row, sketch, group);
-    status = nd_index_query_row(index, &row, ND_INDEX_ALL, out, NULL);
+    status = nd_index_query_row(index, &row, ND_REACH_ALL, out, NULL);
     if (status != ND_OK)
         out->count = 0;
     return status;

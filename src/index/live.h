@@ -51,18 +51,17 @@ enum nd_status nd_index_add_batch(struct nd_index *index, const struct nd_index_
 void nd_index_prefetch(const struct nd_index *index, const struct nd_index_row *row);
 void nd_index_prefetch_identity(const struct nd_index *index, uint64_t identity, uint32_t group);
 
-/* As nd_index_query, of a row, and only documents that pass the filter.  *most: no table lists more
+/* As nd_index_query, of a row, and only documents that the row reaches.  *most: no table lists more
  * documents under the row's key; NULL is allowed. */
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_index_filter filter, struct nd_candidates *out,
-                                  uint32_t *most);
+                                  struct nd_reach reach, struct nd_candidates *out, uint32_t *most);
 
 /*
  * Add to full[t], for each table that is queried for candidates, how many documents stand in it under
- * the row's key, pass the filter, and are near enough to be candidates; it stops at `max`.
+ * the row's key and are reached; it stops at `max`.
  */
 void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row *row,
-                         struct nd_index_filter filter, uint32_t max, uint32_t *full);
+                         struct nd_reach reach, uint32_t max, uint32_t *full);
 
 /* Whether so many documents of the row's group stand in a table under the row's key, near or not. */
 bool nd_index_lists(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
@@ -81,7 +80,7 @@ struct nd_table_set nd_index_keys_shared(const struct nd_index *index,
 
 /* Whether a stored document, listed or not, would be a candidate of the row under some key. */
 bool nd_index_is_candidate(const struct nd_index *index, const struct nd_index_row *row,
-                           struct nd_index_filter filter, uint32_t number);
+                           struct nd_reach reach, uint32_t number);
 
 /* Whether nd_index_query_row would find any number less than `below`. */
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row,
@@ -107,7 +106,7 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
 
 /* Every number that is listed and deleted nor of another group. */
 enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_index_filter filter, struct nd_candidates *out);
+                                  struct nd_reach reach, struct nd_candidates *out);
 
 /*
  * Mark the rows of a batch that share a table key with others of it: linked[i], zero before, says

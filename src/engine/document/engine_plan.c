@@ -23,10 +23,11 @@ static enum nd_status plan_bands(struct nd_engine_plan *plan, struct nd_error *e
     const struct nd_dedup_params *params = &plan->params;
 
     plan->sketch_parts |= ND_SKETCH_MINHASH;
+    plan->distance = ND_MINHASH_COUNT;
     /* With given bands: a cosine of t needs a resemblance of t^2 at least, a containment may have
      * any. */
     if (params->verify == ND_VERIFY_JACCARD || params->verify == ND_VERIFY_COSINE)
-        plan->min_equal = nd_low_bytes_agreeing(plan->threshold.num, plan->threshold.den);
+        plan->distance -= nd_low_bytes_agreeing(plan->threshold.num, plan->threshold.den);
     plan->index.bands = params->bands;
     plan->index.rows = params->rows;
     if (params->bands)
@@ -43,7 +44,9 @@ static enum nd_status plan_candidates(struct nd_engine_plan *plan, struct nd_err
     case ND_CANDIDATES_MATCH:
         plan->matching = nd_matching_new(params->method, err);
         return plan->matching ? ND_OK : ND_EINVAL;
-    case ND_CANDIDATES_SIMHASH: plan->index.simhash_bits = params->simhash_bits; return ND_OK;
+    case ND_CANDIDATES_SIMHASH:
+        plan->index.simhash_bits = plan->distance = params->simhash_bits;
+        return ND_OK;
     case ND_CANDIDATES_MINHASH:
         return nd_dedup_takes_samples(params) ? plan_containers(plan, err) : plan_bands(plan, err);
     case ND_CANDIDATES_IDENTITY:
@@ -63,6 +66,7 @@ enum nd_status nd_engine_plan_init(struct nd_engine_plan *plan,
     plan->threshold = nd_measure_threshold(params->verify, params->threshold);
     plan->index = (struct nd_index_params){0, 0, ND_NO_SIMHASH};
     plan->sketch_parts = ND_SKETCH_SIMHASH;
+    plan->distance = UINT32_MAX;
     status = plan_candidates(plan, err);
     plan->n_keys = nd_table_count(&plan->index);
     plan->key_room = nd_key_room(&plan->index, plan->params.max_checks);
@@ -86,12 +90,12 @@ bool nd_engine_plan_has_copies(const struct nd_engine_plan *plan)
     return !m || !(m->ignores_text || nd_beside_is_read(&m->beside));
 }
 
-struct nd_index_filter nd_engine_plan_filter(const struct nd_engine_plan *plan, uint64_t n_shingles)
+struct nd_reach nd_engine_plan_reach(const struct nd_engine_plan *plan, uint64_t n_shingles)
 {
-    struct nd_index_filter filter = {0, UINT32_MAX, plan->min_equal};
+    struct nd_reach reach = {0, UINT32_MAX, plan->distance};
 
-    if (plan->params.verify != ND_VERIFY_NONE)
-        nd_measure_range(plan->params.verify, n_shingles, plan->threshold, &filter.min_shingles,
-                         &filter.max_shingles);
-    return filter;
+    if (!plan->matching && plan->params.verify != ND_VERIFY_NONE)
+        nd_measure_range(plan->params.verify, n_shingles, plan->threshold, &reach.least,
+                         &reach.most);
+    return reach;
 }

@@ -20,7 +20,7 @@ struct nd_engine_plan {
     struct nd_matching *matching;          /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_fraction threshold;
     unsigned sketch_parts; /* which parts of a sketch these need */
-    unsigned min_equal;    /* so many low bytes of the minima agree in every candidate */
+    unsigned distance;     /* of a candidate at most, in low bytes or bits: nd_reach */
     unsigned n_keys;       /* of a row, one a table */
     uint32_t key_room;     /* documents that a key lists at most: nd_key_room */
 };
@@ -37,9 +37,8 @@ bool nd_engine_plan_ignores_text(const struct nd_engine_plan *plan);
  * by what it is a copy of, and never read. */
 bool nd_engine_plan_has_copies(const struct nd_engine_plan *plan);
 
-/* Return the filter that candidates of a document of n_shingles must pass: a count of shingles that
- * allows the threshold, and enough equal low bytes. */
-struct nd_index_filter nd_engine_plan_filter(const struct nd_engine_plan *plan,
-                                             uint64_t n_shingles);
+/* Return which documents a document of n_shingles could match: a rule on signatures asks for no count
+ * of shingles. */
+struct nd_reach nd_engine_plan_reach(const struct nd_engine_plan *plan, uint64_t n_shingles);
 
 #endif

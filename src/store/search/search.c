@@ -72,9 +72,9 @@ static bool collect_same_tokens(struct nd_search *search, const struct nd_index 
 static bool collect_near(struct nd_search *search, const struct nd_index *index,
                          const struct nd_index_row *row, bool without_same, uint32_t below)
 {
-    struct nd_index_filter filter = nd_engine_plan_filter(plan_of(search), row->n_shingles);
+    struct nd_reach reach = nd_engine_plan_reach(plan_of(search), row->n_shingles);
 
-    if (nd_index_query_row(index, row, filter, &search->found, NULL) != ND_OK)
+    if (nd_index_query_row(index, row, reach, &search->found, NULL) != ND_OK)
         return false;
     for (size_t i = 0; i < search->found.count; i++) {
         uint32_t number = search->found.items[i].number;
@@ -174,7 +174,7 @@ static int compare_near(struct nd_search *search, const struct nd_sketched *text
     enum nd_status status;
 
     if (text->row.identity_only ||
-        (rows->kind != ND_ROW_LOW_BYTES && hit->distance > rows->distance))
+        (rows->kind != ND_ROW_LOW_BYTES && hit->distance > rows->plan.distance))
         return 0;
     if (!nd_sketching_reads_shingles(search->maker->sketching))
         return 1;
@@ -308,14 +308,14 @@ static void count_keys(const struct nd_search *search, const struct nd_index *in
                        const struct nd_index_row *row, const uint32_t *gone, size_t n_gone,
                        uint32_t *full)
 {
-    struct nd_index_filter filter = nd_engine_plan_filter(plan_of(search), row->n_shingles);
+    struct nd_reach reach = nd_engine_plan_reach(plan_of(search), row->n_shingles);
 
-    nd_index_count_keys(index, row, filter, (uint32_t)(plan_of(search)->params.max_checks + n_gone),
+    nd_index_count_keys(index, row, reach, (uint32_t)(plan_of(search)->params.max_checks + n_gone),
                         full);
     for (size_t i = 0; i < n_gone; i++) {
         struct nd_table_set shared;
 
-        if (!nd_index_is_candidate(index, row, filter, gone[i]))
+        if (!nd_index_is_candidate(index, row, reach, gone[i]))
             continue;
         shared = nd_index_keys_shared(index, row, gone[i]);
         for (unsigned w = 0; w < ND_TABLE_SET_WORDS; w++)

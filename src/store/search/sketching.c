@@ -58,7 +58,7 @@ static enum nd_status check_fingerprint(const struct nd_row_plan *rows, struct n
         return refuse(err, x->name, "kind", "a store serves the distance of a simhash");
     if (rows->words != 1 || x->signature.bits != 64)
         return refuse(err, x->name, "bits", "a store serves simhashes of 64 bits");
-    if (rows->distance > ND_SIMHASH_BITS_MAX)
+    if (rows->plan.distance > ND_SIMHASH_BITS_MAX)
         return refuse(err, "", "match", "a store serves distances of at most 15 bits");
     for (unsigned i = 0; i < rows->plan.matching->method.n_signatures; i++) {
         enum nd_status status = check_text_alone(&rows->plan.matching->method.signature[i], err);
@@ -126,7 +126,7 @@ enum nd_status nd_sketching_init(struct nd_sketching *sketching, const struct nd
     free(text);
     sketching->index = sketching->rows.plan.index;
     if (sketching->rows.kind == ND_ROW_FINGERPRINT)
-        sketching->index.simhash_bits = sketching->rows.distance;
+        sketching->index.simhash_bits = sketching->rows.plan.distance;
     if (status != ND_OK)
         nd_sketching_release(sketching);
     return status;

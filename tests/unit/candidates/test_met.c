@@ -83,11 +83,7 @@ static bool are_near(const struct nd_row_plan *plan, const struct nd_sketch_row 
                             ? ND_MINHASH_COUNT - nd_low_bytes_equal(a->low, b->low)
                             : nd_count_ones(a->simhash ^ b->simhash);
 
-    return distance <= plan->distance &&
-           (nd_index_filter_allows(nd_engine_plan_filter(&plan->plan, a->n_shingles),
-                                   b->n_shingles) ||
-            nd_index_filter_allows(nd_engine_plan_filter(&plan->plan, b->n_shingles),
-                                   a->n_shingles));
+    return nd_reaches(nd_engine_plan_reach(&plan->plan, a->n_shingles), b->n_shingles, distance);
 }
 
 static bool meets_plainly(const struct nd_row_plan *plan, const struct nd_sketch_row *r,

@@ -130,7 +130,7 @@ static void check_query(const struct nd_containers *c, const struct nd_container
     unsigned expected = 0;
     uint32_t first = UINT32_MAX;
 
-    assert_int_equal(nd_containers_query(c, s, &list[asked].row, ND_INDEX_ALL, &out), ND_OK);
+    assert_int_equal(nd_containers_query(c, s, &list[asked].row, ND_REACH_ALL, &out), ND_OK);
     for (unsigned e = 0; e < n; e++) {
         unsigned score = list[e].is_listed ? meets(p, &list[asked].row, &list[e].row) : 0;
         size_t at = 0;
@@ -149,7 +149,7 @@ static void check_query(const struct nd_containers *c, const struct nd_container
                     (out.items[i - 1].equal == out.items[i].equal &&
                      out.items[i - 1].number < out.items[i].number));
     if (first != UINT32_MAX) {
-        const struct nd_index_filter all = ND_INDEX_ALL;
+        const struct nd_reach all = ND_REACH_ALL;
 
         assert_true(nd_containers_meets_any(c, s, &list[asked].row, all, first + 1));
         assert_false(nd_containers_meets_any(c, s, &list[asked].row, all, first));
@@ -224,7 +224,7 @@ static void values_of_equal_hashes_count_once(void **state)
     assert_non_null(c);
     assert_true(nd_containers_append(c, &of_four));
     assert_true(nd_containers_list(c, 0, &of_four));
-    assert_int_equal(nd_containers_query(c, &s, &of_three, ND_INDEX_ALL, &out), ND_OK);
+    assert_int_equal(nd_containers_query(c, &s, &of_three, ND_REACH_ALL, &out), ND_OK);
     assert_int_equal(out.count, 1); /* four shingles, two of them with one value */
     nd_candidates_release(&out);
     nd_container_scratch_release(&s);
@@ -317,7 +317,7 @@ static void full_lists_bound_what_a_look_up_meets(void **state)
                 if (below(2))
                     value[row.n_values++] = v * (UINT32_MAX / VALUES);
             row.n_shingles = row.n_values;
-            assert_int_equal(nd_containers_query(c, &s, &row, ND_INDEX_ALL, &out), ND_OK);
+            assert_int_equal(nd_containers_query(c, &s, &row, ND_REACH_ALL, &out), ND_OK);
             assert_true(s.n_met - before <= 2 * VALUES * ROOM);
             assert_true(nd_containers_append(c, &row));
             assert_true(nd_containers_list(c, i, &row));
