@@ -184,7 +184,7 @@ fi
 # Documents reach an engine by a driver (src/loads), by one_pass.c, whose batches threads prepare, by the
 # live index of Python, and where a pair is explained.
 pushes='\bnd_dedup_(push[a-z_]*|query|judge)\('
-drivers='^(src/engine/|src/loads/streamed\.c|src/run/one_pass\.c|src/evidence/explanation\.c|python/native/live_texts\.c)'
+drivers='^(src/engine/|src/loads/streamed\.c|src/run/one_pass\.c|src/evidence/explanation\.c|python/native/objects/live_texts\.c)'
 if tools/list-files.sh '*.c' | grep -E '^(src|cli|python)/' | grep -vE "$drivers" |
     xargs grep -nE "$pushes" >&2; then
     complain "documents are pushed into an engine by src/loads/streamed.h or staged.h"

@@ -91,7 +91,8 @@ def include_graphs(sources):
     folders, units = collections.defaultdict(set), collections.defaultdict(set)
     for source in sources:
         for name in source.includes:
-            other = by_name.get("src/" + name) or by_name.get(source.folder + "/" + name)
+            beside = ("src/", source.folder + "/", "python/native/")
+            other = next((by_name[at + name] for at in beside if at + name in by_name), None)
             if other and other.folder != source.folder:
                 folders[source.folder].add(other.folder)
             if other and other.unit != source.unit:

@@ -1,6 +1,6 @@
 """Documents that could match, and the components that they form, without their texts.
 
-Records travel in packed blobs (native/shuffle.c), a row of a data frame for each: its kind, the part
+Records travel in packed blobs (native/objects/shuffle.c), a row of a data frame for each: its kind, the part
 that it goes to, and the records.  A step is a map over the partitions of such rows, in C.
 """
 
