@@ -1,11 +1,7 @@
 /* against_documents.c - old and new documents as the engine and the outputs ask for them */
 #include "old/against_run.h"
 
-#include <stdlib.h>
-
-#include <neardup/text.h>
-
-#include "base/memory.h"
+#include "evidence/copied_passage.h"
 #include "old/against_parts.h"
 #include "recipe/recipe_struct.h"
 #include "sketches/sketches.h"
@@ -147,46 +143,11 @@ enum nd_status nd_against_party(struct nd_against *a, uint64_t document, struct 
     return room->failed ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
 }
 
-/* The passage of the text that begins at this token, and has so many. */
-static struct nd_row_passage piece_of(struct nd_view text, const struct nd_token *token,
-                                      size_t first, size_t n)
-{
-    const struct nd_token *last = &token[first + n - 1];
-    uint64_t from = token[first].offset, to = last->offset + last->len;
-
-    return (struct nd_row_passage){{text.data + from, (size_t)(to - from)}, from, n};
-}
-
 enum nd_status nd_against_passage(struct nd_against *a, uint64_t document, struct nd_view text,
                                   struct nd_row_passage *passage, struct nd_error *err)
 {
-    unsigned w = a->part.recipe->dedup.sketch.w;
-    struct nd_token *token = NULL;
     struct nd_sketch_row row;
-    size_t n_tokens, first = 0, n;
-    uint64_t *hash, whole;
-    enum nd_status status = ND_OK;
+    enum nd_status status = read_row(a, document, ND_SKETCH_FILE_ALL, &a->room[0], &row, err);
 
-    if (a->part.recipe->dedup.sketch.unit != ND_SHINGLE_WORDS)
-        return ND_OK;
-    status = read_row(a, document, ND_SKETCH_FILE_ALL, &a->room[0], &row, err);
-    if (status == ND_OK)
-        status = nd_text_tokens(text.data, text.len, &token, &n_tokens, err);
-    if (status != ND_OK)
-        return status;
-    hash = nd_alloc_array(n_tokens + 1, sizeof *hash);
-    for (size_t i = 0; hash && i < n_tokens; i++)
-        hash[i] = token[i].hash;
-    if (row.tokens < w && row.n_shingles == 1) {
-        w = (unsigned)row.tokens;
-        whole = nd_shingle_within(row.shingles[0], w);
-        row.shingles = &whole;
-    }
-    n = hash ? nd_shingles_longest_run(hash, n_tokens, w, row.shingles, row.n_shingles, &first) : 0;
-    if (n)
-        *passage = piece_of(text, token, first, n);
-    status = hash ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
-    free(hash);
-    free(token);
-    return status;
+    return status == ND_OK ? nd_copied_passage(a->part.recipe, &row, text, passage, err) : status;
 }

@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "evidence/copied_passage.h"
 #include "evidence/counts.h"
 
 #include <stdlib.h>
@@ -1010,6 +1011,20 @@ enum nd_status nd_py_against_party(struct nd_py_against *a, uint64_t document, u
     party->at = (struct nd_at){source->path, source->entry, row.line};
     party->name = nd_name_at(row.id, row.id_kind, &party->at, scratch);
     return ND_OK;
+}
+
+enum nd_status nd_py_against_passage(struct nd_py_against *a, uint64_t document,
+                                     struct nd_view text, struct nd_row_passage *passage,
+                                     struct nd_error *err)
+{
+    const struct nd_seen_row *old = a->is_decided ? find_old(a, document) : NULL;
+    struct nd_sketch_row row;
+    enum nd_status status;
+
+    if (!old)
+        return nd_fail(err, ND_EINVAL, "there is no such document");
+    status = read_old(a, old, ND_SKETCH_FILE_ALL, &a->row_room[0], &row, err);
+    return status == ND_OK ? nd_copied_passage(a->recipe, &row, text, passage, err) : status;
 }
 
 bool nd_py_against_has_old(const struct nd_py_against *a)

@@ -25,6 +25,11 @@ enum nd_status nd_py_against_row(struct nd_py_against *a, uint64_t row, unsigned
 enum nd_status nd_py_against_party(struct nd_py_against *a, uint64_t document, unsigned room,
                                    struct nd_json *scratch, struct nd_party *party,
                                    struct nd_error *err);
+/* Find the passage of the text of a row that was copied of a document of the files
+ * (evidence/copied_passage.h). */
+enum nd_status nd_py_against_passage(struct nd_py_against *a, uint64_t document,
+                                     struct nd_view text, struct nd_row_passage *passage,
+                                     struct nd_error *err);
 /* Whether there are files of old documents. */
 bool nd_py_against_has_old(const struct nd_py_against *a);
 /* Say in the summary how many documents the files have, and how many of them mattered. */

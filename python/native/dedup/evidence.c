@@ -164,6 +164,9 @@ struct where {
     unsigned id;                     /* its column; 0: none */
     const struct nd_py_texts *texts; /* of other rows; NULL: none */
     struct nd_py_against *against;   /* of all rows, and of documents of sketch files; NULL: none */
+    const struct nd_py_frame
+        *texts_of_rows; /* of the rows from first_text on; NULL: they are gone */
+    uint64_t first_text;
 };
 
 static bool is_in_frame(const struct where *w, uint64_t row)
@@ -231,17 +234,35 @@ static void put_cluster(struct evidence *e, const struct where *w, const struct 
         nd_row_cluster(&e->rows.clusters, name, kept, is_needed ? fate : NULL);
 }
 
+/* Find the passage that a row copied of a document of sketch files, where that decided. */
+static enum nd_status find_passage(const struct evidence *e, const struct where *w,
+                                   const struct nd_py_removal *removal,
+                                   const struct nd_decision *decision,
+                                   struct nd_row_passage *passage, struct nd_error *err)
+{
+    const uint64_t at = removal->row - w->first_text;
+
+    if (!w->texts_of_rows || !e->wants_rows || !nd_py_is_for_seen(removal) ||
+        nd_deciding_containment(&e->recipe->dedup, decision) != ND_CONTAINMENT_OF_KEPT)
+        return ND_OK;
+    return nd_py_against_passage(w->against, removal->kept ^ ND_PY_SEEN,
+                                 w->texts_of_rows->column[0].value[at], passage, err);
+}
+
 static enum nd_status put_removed(struct evidence *e, const struct where *w,
                                   const struct nd_py_removal *removal,
                                   const struct nd_party *removed, struct nd_error *err)
 {
     const struct nd_decision decision = nd_py_result_decision(w->result, removal);
+    struct nd_row_passage passage = {.tokens = 0};
     struct nd_party kept, neighbour;
     struct nd_row_via via;
     enum nd_status status = party_of(e, w, removal->kept, 1, &kept, err);
 
     if (status == ND_OK && removal->has_via)
         status = party_of(e, w, removal->via, 2, &neighbour, err);
+    if (status == ND_OK)
+        status = find_passage(e, w, removal, &decision, &passage, err);
     if (status != ND_OK)
         return status;
     if (removal->has_via)
@@ -249,7 +270,8 @@ static enum nd_status put_removed(struct evidence *e, const struct where *w,
     put_cluster(e, w, &removed->name, &kept.name, "removed");
     if (e->wants_rows)
         nd_row_removed(&e->rows.manifest, &e->scratch[3], removed, &kept, &decision, e->recipe,
-                       (struct nd_row_parts){.via = removal->has_via ? &via : NULL});
+                       (struct nd_row_parts){.via = removal->has_via ? &via : NULL,
+                                             .passage = passage.text.len ? &passage : NULL});
     return ND_OK;
 }
 
@@ -372,14 +394,31 @@ static bool parse_where(struct where *w, PyObject *result, PyObject *frame, unsi
     return true;
 }
 
+/* Take the texts of the next n rows, whose first row has this number.  False: an exception is set. */
+static bool parse_texts(struct where *w, const struct evidence *e, PyObject *texts,
+                        unsigned long long first, size_t n)
+{
+    if (texts == Py_None || !w->against)
+        return true;
+    w->texts_of_rows = nd_py_frame(texts);
+    w->first_text = first;
+    if (w->texts_of_rows && (first > e->n_rows || e->n_rows - first > w->texts_of_rows->n_rows ||
+                             n > w->texts_of_rows->n_rows - (e->n_rows - first)))
+        PyErr_SetString(PyExc_ValueError, "these are not the texts of the next rows");
+    return !PyErr_Occurred();
+}
+
 /*
- * evidence_add(evidence, result, frame, id column, store, n): the next n rows, which are rows of the
- * result.  Their ids stand in the frame, whose rows are those of the result (None: nowhere), or in
- * the file of a stream or a corpus.  The rows of the manifest, and those of the clusters.
+ * evidence_add(evidence, result, frame, id column, store, n, texts, first): the next n rows, which are
+ * rows of the result.  Their ids stand in the frame, whose rows are those of the result (None:
+ * nowhere), or in the file of a stream or a corpus.  `texts` is a frame with their texts, whose rows
+ * are those from `first` on, or None: they are gone, and passages are not told of.  The rows of the
+ * manifest, and those of the clusters.
  */
 static PyObject *evidence_add(PyObject *module, PyObject *args)
 {
-    PyObject *capsule, *result, *frame, *store, *rows, *clusters;
+    PyObject *capsule, *result, *frame, *store, *texts, *rows, *clusters;
+    unsigned long long first;
     unsigned id;
     Py_ssize_t n;
     struct evidence *e;
@@ -387,13 +426,16 @@ static PyObject *evidence_add(PyObject *module, PyObject *args)
     struct nd_error err;
     enum nd_status status;
 
-    if (!PyArg_ParseTuple(args, "OOOIOn", &capsule, &result, &frame, &id, &store, &n) ||
+    if (!PyArg_ParseTuple(args, "OOOIOnOK", &capsule, &result, &frame, &id, &store, &n, &texts,
+                          &first) ||
         !(e = PyCapsule_GetPointer(capsule, CAPSULE)) || !parse_where(&w, result, frame, id, store))
         return NULL;
     if (n < 0 || e->is_broken || e->n_rows < w.result->first_row ||
         e->n_rows + (uint64_t)n > w.result->first_row + w.result->n_rows ||
         w.result->n_signatures != e->recipe->method.n_signatures)
         return PyErr_Format(PyExc_ValueError, "these are not the next rows");
+    if (!parse_texts(&w, e, texts, first, (size_t)n))
+        return NULL;
     e->is_broken = true; /* while it works, and after a failure */
     Py_BEGIN_ALLOW_THREADS;
     status = put_rows(e, &w, (size_t)n, &err);
@@ -768,11 +810,13 @@ static PyObject *evidence_first_line(PyObject *module, PyObject *args)
 }
 
 ND_PY_READS_FRAME(evidence_add, 2)
+ND_PY_READS_FRAME(evidence_add_reading, 6)
 
 PyMethodDef nd_py_evidence_functions[] = {
     {"evidence_new", evidence_new, METH_VARARGS, "What became of rows, to be written."},
     {"evidence_place", evidence_place, METH_VARARGS, "Where the next rows stand."},
-    {"evidence_add", evidence_add_reading, METH_VARARGS, "The rows of manifest and clusters."},
+    {"evidence_add", evidence_add_reading_reading, METH_VARARGS,
+     "The rows of manifest and clusters."},
     {"evidence_summary", evidence_summary, METH_VARARGS, "The summary."},
     {"evidence_copies", evidence_copies, METH_VARARGS, "How many rows clusters have."},
     {"evidence_counts", evidence_counts, METH_O, "How many rows were skipped."},

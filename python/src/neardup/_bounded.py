@@ -52,6 +52,10 @@ class _Blocks:
         """Give the kept rows."""
         raise NotImplementedError
 
+    def again(self, columns: Columns) -> Iterator[Any]:
+        """Native frames once more, one after the other."""
+        raise NotImplementedError
+
     def values(self, name: str, rows: Column, texts: Column) -> Column:
         """Give the values of a column for some rows, of which these texts were made."""
         raise NotImplementedError
@@ -66,6 +70,9 @@ class _Held(_Blocks):
     def frames(self, columns: Columns) -> Iterator[Any]:
         for block in slices_of(self._held.table):
             yield _frame(columns, block)
+
+    def again(self, columns: Columns) -> Iterator[Any]:
+        return self.frames(columns)
 
     def survivors(self, kept: bytes) -> Any:
         return self._held.select(kept)
@@ -118,6 +125,9 @@ class _Batches(_Blocks):
         self._file.seek(0)
         return iter(pyarrow.ipc.open_stream(self._file))
 
+    def again(self, columns: Columns) -> Iterator[Any]:
+        return (_frame(columns, batch) for batch in self._all())
+
     def values(self, name: str, rows: Column, texts: Column) -> Column:
         return of_arrow_texts(name, texts, self._schema.field(name).type)
 
@@ -166,6 +176,9 @@ class _Rows(_Blocks):
             rows = pickle.load(self._file)
             at = self._file.tell()
             yield from rows
+
+    def again(self, columns: Columns) -> Iterator[Any]:
+        return (frame for frame, _ in frames_of_rows(self._all(), columns))
 
     def survivors(self, kept: bytes) -> Any:
         return compress(self._all(), kept)
@@ -248,6 +261,9 @@ class _Sketched(_Blocks):
     def frames(self, columns: Columns) -> Iterator[Any]:
         return iter(())
 
+    def again(self, columns: Columns) -> Iterator[Any]:
+        return iter(())
+
     def survivors(self, kept: bytes) -> Any:
         return self._source.survivors(kept)
 
@@ -326,6 +342,9 @@ class BoundedResult(Result):
     def _parts(self) -> Iterator[tuple[Any, Any, Any]]:
         for part in range(self._n_parts):
             yield self._result(part), None, self._store
+
+    def _texts(self) -> Iterator[Any]:
+        return self._blocks.again(self._plan.columns)
 
     def _table(self, native: Any) -> Table:
         def ids(table: Table) -> list[Column]:

@@ -281,6 +281,10 @@ class Result:
         """Native results, with the frame or the store that has the ids of the rows."""
         yield self._native, None if self._old else self._source.frame, self._old and self._old.store
 
+    def _texts(self) -> Iterator[Any]:
+        """Native frames of all rows, one after the other."""
+        yield self._source.frame
+
     def _write(self, path: str | os.PathLike[str], name: str) -> None:
         if self._native is None:
             raise _native.UnsupportedError(f"a result that was pickled writes no {name}: write it before")
@@ -291,7 +295,8 @@ class Result:
             to = outputs.open(os.fspath(path))
             with evidence:
                 for part in self._parts():
-                    for rows, clusters in evidence.add(*part):
+                    texts = self._texts() if self._old and not self._inputs and evidence.tells_passages() else None
+                    for rows, clusters in evidence.add(*part, texts):
                         evidence.keep(rows)
                         to.write(clusters)
                 own = Input("-", "rows", "none", self.summary["rows"], self.summary["bytes"])

@@ -6,7 +6,7 @@ import os
 import resource
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any
@@ -93,18 +93,31 @@ class Evidence:
         """
         _native.evidence_place(self._native, path, row, line)
 
-    def add(self, result: Any, frame: Any, store: Any) -> Iterator[tuple[bytes, bytes]]:
+    def add(
+        self, result: Any, frame: Any, store: Any, texts: Iterable[Any] | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
         """Add the rows of a result; the rows of the manifest, and those of the clusters.
 
         Ids stand in the frame, whose rows are those of the result, or else in the file of a stream or
-        a corpus.
+        a corpus.  `texts`: frames of all rows once more, by which the manifest tells what a row copied
+        of a document of sketch files (:meth:`tells_passages`).
         """
         self._last = (result, frame, self._plan.id_column, store)
         left = _native.result_stats(result)["rows"]
-        while left:
-            some = min(left, _ROWS)
-            yield _native.evidence_add(self._native, *self._last, some)
-            left -= some
+        first = 0
+        for one in [None] if texts is None else texts:
+            rows = left if one is None else min(left, _native.frame_rows(one))
+            left -= rows
+            for at in range(0, rows, _ROWS):
+                some = min(rows - at, _ROWS)
+                yield _native.evidence_add(self._native, *self._last, some, one, first)
+            first += rows
+        if left:
+            raise _native.Error("the data changed while it was read")
+
+    def tells_passages(self) -> bool:
+        """Whether the manifest tells the passages that rows copied of documents of sketch files."""
+        return self._rows is not None and self._plan.recipe["verify"] == "containment-of-kept"
 
     def keep(self, rows: bytes) -> None:
         """Put rows of the manifest aside."""

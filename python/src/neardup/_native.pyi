@@ -282,7 +282,15 @@ def df_count(
 def evidence_new(recipe: Recipe, rows: bool, clusters: bool, null_reason: str | None, /) -> Rows: ...
 def evidence_place(evidence: Rows, path: str | None, row: int, line: int, /) -> None: ...
 def evidence_add(
-    evidence: Rows, result: DedupResult, frame: Frame | None, id: int, store: _Store, n: int, /
+    evidence: Rows,
+    result: DedupResult,
+    frame: Frame | None,
+    id: int,
+    store: _Store,
+    n: int,
+    texts: Frame | None,
+    first: int,
+    /,
 ) -> tuple[bytes, bytes]: ...
 def evidence_summary(
     evidence: Rows,

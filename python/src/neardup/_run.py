@@ -264,7 +264,8 @@ class Run:
             kept = _native.result_kept(result)
             self._apply(kept, at)
             at += len(kept)
-            self._write(evidence, clusters, result, None, store)
+            texts = self._texts() if self._against and evidence.tells_passages() else None
+            self._write(evidence, clusters, result, None, store, texts)
 
     def _apply(self, kept: bytes, row: int) -> None:
         """Take what was removed of the rows from this one on out of the masks."""
@@ -276,8 +277,23 @@ class Run:
                 kept = kept[n:]
             row = max(0, row - len(mask))
 
-    def _write(self, evidence: Evidence, clusters: Any, result: Any, frame: Any, store: Any) -> None:
-        for rows, cluster_rows in evidence.add(result, frame, store):
+    def _texts(self) -> Iterator[Any]:
+        """Native frames of all rows, which are read again."""
+        for source in self._sources:
+            source.check_unchanged()
+            again = type(source)(source.path, source.name)
+            yield from (rows.frame for rows in ahead(again.rows(self._plan.columns)))
+
+    def _write(
+        self,
+        evidence: Evidence,
+        clusters: Any,
+        result: Any,
+        frame: Any,
+        store: Any,
+        texts: Iterator[Any] | None = None,
+    ) -> None:
+        for rows, cluster_rows in evidence.add(result, frame, store, texts):
             evidence.keep(rows)
             if clusters:
                 clusters.write(cluster_rows)
