@@ -183,7 +183,7 @@ static void query_all(struct nd_session *session, struct nd_caller *caller, uint
         size_t len = make_document(text, first + i);
         double begin = now(CLOCK_THREAD_CPUTIME_ID);
 
-        require(nd_session_query(session, caller, (struct nd_view){text, len}, NULL, &verdict,
+        require(nd_session_query(session, caller, (struct nd_view){text, len}, NULL, NULL, &verdict,
                                  &err) == ND_STORE_OK,
                 &err);
         wall += now(CLOCK_THREAD_CPUTIME_ID) - begin;

@@ -317,8 +317,14 @@ const struct option option_table[] = {
      "the security labels of the documents; '': none (default: for post, the array security of a "
      "record, or those of the key; otherwise, any)",
      FOR_CLIENT, ANY_TEXT(service.security), .parts = "post get delete near cluster versions"},
-    {NULL, "limit", 0, "N", "at most N documents or versions, up to 10000 (default: 100)",
-     FOR_CLIENT, NUMBER(service.limit, 1, 10000), .parts = "near cluster versions crawl"},
+    {NULL, "limit", 0, "N",
+     "at most N documents or versions, up to 10000 (default: 100); for post and query, of the "
+     "nearest documents, up to 100 (default: 3)",
+     FOR_CLIENT, NUMBER(service.limit, 1, 10000),
+     .parts = "post query near cluster versions crawl"},
+    {NULL, "max-age", 0, "TIME",
+     "a document is no answer if it was visited longer ago: 30m, 12h, 2w (default: all are)",
+     FOR_CLIENT, DURATION(service.max_age_s), .parts = POSTING},
     {NULL, "dry-run", 'n', NULL, "decide, but store nothing", FOR_CLIENT, FLAG(service.dry_run),
      .parts = "post"},
     {NULL, "batch", 0, "N", "send N documents in a request, at most about 1 MiB (default: 100)",

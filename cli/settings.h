@@ -76,7 +76,7 @@ struct service_settings {
     const char *url, *key_file, *ca_file, *resume, *follow;
     const char *security; /* "a,b"; NULL: not given */
     unsigned batch, connections, limit;
-    uint64_t retry_s;
+    uint64_t retry_s, max_age_s;
     bool dry_run;
 };
 

@@ -5,10 +5,11 @@
  * @typedef {{id: string, security: string[]}} Key
  * @typedef {{identical: 'no'|'tokens'|'bytes', resemblance: number|null, shared: number|null,
  *   shingles: [number, number]|null, distance: number|null}} Evidence
+ * @typedef {Key & {visited: string, evidence: Evidence}} Nearest
  * @typedef {{security_sets: number, candidates: number, comparisons: number, pairs: number}} Work
  * @typedef {{id?: string, security?: string[], verdict: 'new'|'duplicate'|'near-duplicate',
- *   of: Key|null, evidence: Evidence|null, tokens: number, shingles: number, simhash: string|null,
- *   short: boolean, empty: boolean, cut: boolean, work: Work, stored?: boolean, durable?: boolean,
+ *   of: Key|null, evidence: Evidence|null, nearest: Nearest[], cluster: Nearest|null,
+ *   tokens: number, shingles: number, simhash: string|null, short: boolean, empty: boolean, cut: boolean, work: Work, stored?: boolean, durable?: boolean,
  *   version?: number|null, changed?: boolean|null, distance?: number|null}} Verdict
  * @typedef {Key & {created: string, updated: string, visited: string, version: number,
  *   tokens: number, shingles: number, simhash: string|null, bytes: number, due: string,

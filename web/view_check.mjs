@@ -1,10 +1,10 @@
 // view_check.mjs - a text that is pasted or dropped: have we it already, or nearly?
 import {checkText, getComparison, getDocument, storeDocument} from './api.mjs';
-import {announce, add, bytes, byId, count, el, facts, labelList, number, readLabels} from './dom.mjs';
+import {announce, add, bytes, byId, count, el, facts, labelList, number, readLabels, time} from './dom.mjs';
 import {Place, bar, compareAddress, documentLink, evidenceWords, workWords} from './show.mjs';
 import {compareTexts, sidesView} from './texts.mjs';
 
-/** @import {Verdict} from './api.mjs' */
+/** @import {Nearest, Verdict} from './api.mjs' */
 
 /** A file of more characters is not shown in the field, which would be slow. */
 const SHOWN = 100_000;
@@ -106,7 +106,7 @@ async function run(isStored) {
 /** @param {Verdict} v */
 function headline(v) {
   if (v.empty && v.verdict === 'new') return 'This text has no words';
-  if (!v.of) return 'New: nothing visible to you is like it';
+  if (!v.of) return 'New: nothing visible to you is near it';
   return `${v.verdict === 'duplicate' ? 'A duplicate of' : 'A near duplicate of'} ${v.of.id}`;
 }
 
@@ -133,6 +133,11 @@ function verdictCard(v) {
   return card;
 }
 
+/** @param {Nearest} document */
+function nearWords(document) {
+  return [documentLink(document), `, ${evidenceWords(document.evidence)}`];
+}
+
 /** @param {Verdict} v */
 function verdictFacts(v) {
   /** @type {[string, import('./dom.mjs').Child|import('./dom.mjs').Child[]][]} */
@@ -140,6 +145,12 @@ function verdictFacts(v) {
   const e = v.evidence;
   if (e?.shared !== null && e?.shared !== undefined && e.shingles) {
     rows.push(['Shared shingles', `${number(e.shared)} of ${number(e.shingles[0])} here, ${number(e.shingles[1])} there`]);
+  }
+  const [nearest, ...others] = v.nearest;
+  if (nearest) rows.push(['Last visit', [`${nearest.id} was visited `, time(nearest.visited)]]);
+  if (others.length > 0) rows.push(['Also near', el('ul', {class: 'plain'}, others.map((other) => el('li', null, nearWords(other))))]);
+  if (v.cluster && (v.cluster.id !== v.of?.id || v.cluster.security.join() !== v.of.security.join())) {
+    rows.push(['In the cluster of', nearWords(v.cluster)]);
   }
   rows.push(['Length', `${count(v.tokens, 'token')}, ${count(v.shingles, 'shingle')}`]);
   if (v.simhash) rows.push(['Simhash', el('code', null, v.simhash)]);

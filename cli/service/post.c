@@ -288,6 +288,21 @@ static enum nd_status fill(struct post *p, struct batch *b, struct nd_error *err
     return status;
 }
 
+/* The address of a request: what is to be done, and what is asked for. */
+static bool make_target(const struct post *p, struct http_request *r)
+{
+    const struct service_settings *options = p->client->options;
+    char limit[16], max_age[24];
+
+    (void)snprintf(limit, sizeof limit, "%u", options->limit);
+    (void)snprintf(max_age, sizeof max_age, "%llu", (unsigned long long)options->max_age_s);
+    r->target.len = 0;
+    return http_target(r, p->stores ? "/v1/documents" : "/v1/query") &&
+           http_target_parameter(r, "dry", p->stores && options->dry_run ? "1" : NULL) &&
+           http_target_parameter(r, "limit", options->limit ? limit : NULL) &&
+           http_target_parameter(r, "max_age", options->max_age_s ? max_age : NULL);
+}
+
 /* Send the documents that have no answer yet. */
 static enum nd_status send_batch(struct post *p, struct batch *b, unsigned delay_s,
                                  struct nd_error *err)
@@ -297,9 +312,8 @@ static enum nd_status send_batch(struct post *p, struct batch *b, unsigned delay
     r->method = "POST";
     r->type = "application/x-ndjson";
     r->context = b;
-    r->target.len = r->body.len = 0;
-    if (!http_target(r, p->stores ? "/v1/documents" : "/v1/query") ||
-        !http_target_parameter(r, "dry", p->stores && p->client->options->dry_run ? "1" : NULL))
+    r->body.len = 0;
+    if (!make_target(p, r))
         return out_of_memory(err);
     for (size_t i = 0; i < b->n; i++)
         if (!b->document[i].answer.data &&

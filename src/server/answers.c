@@ -111,20 +111,46 @@ static void put_none(struct nd_json *out, const char *name)
     nd_json_null(out);
 }
 
+static void put_nearest(struct nd_json *out, const struct nd_nearest *document)
+{
+    nd_json_open(out, '{');
+    nd_put_document_key(out, &document->key);
+    nd_put_time(out, "visited", document->visited);
+    put_likeness(out, &document->likeness);
+    nd_json_close(out, '}');
+}
+
+/* The nearest document, by which the verdict is given. */
+static void put_of(struct nd_json *out, const struct nd_verdict *verdict)
+{
+    if (verdict->n_nearest == 0) {
+        put_none(out, "of");
+        put_none(out, "evidence");
+        return;
+    }
+    nd_json_key(out, "of");
+    nd_json_open(out, '{');
+    nd_put_document_key(out, &verdict->nearest[0].key);
+    nd_json_close(out, '}');
+    put_likeness(out, &verdict->nearest[0].likeness);
+}
+
 void nd_put_verdict(struct nd_json *out, const struct nd_verdict *verdict, bool has_simhash)
 {
     static const char *const word[] = {"new", "duplicate", "near-duplicate"};
 
     nd_json_put_text(out, "verdict", word[verdict->kind]);
-    if (verdict->kind == ND_VERDICT_NEW) {
-        put_none(out, "of");
-        put_none(out, "evidence");
+    put_of(out, verdict);
+    nd_json_key(out, "nearest");
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < verdict->n_nearest; i++)
+        put_nearest(out, &verdict->nearest[i]);
+    nd_json_close(out, ']');
+    if (verdict->has_cluster) {
+        nd_json_key(out, "cluster");
+        put_nearest(out, &verdict->cluster);
     } else {
-        nd_json_key(out, "of");
-        nd_json_open(out, '{');
-        nd_put_document_key(out, &verdict->of);
-        nd_json_close(out, '}');
-        put_likeness(out, &verdict->likeness);
+        put_none(out, "cluster");
     }
     nd_json_put_uint(out, "tokens", verdict->tokens);
     nd_json_put_uint(out, "shingles", verdict->shingles);

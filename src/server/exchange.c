@@ -174,6 +174,7 @@ static enum nd_refusal refuse_misframed(struct nd_exchange *x)
 static enum nd_refusal admit(struct nd_exchange *x, const char *method)
 {
     enum nd_refusal refusal;
+    uint64_t max_age;
     size_t unused;
     bool is_dry;
 
@@ -201,6 +202,8 @@ static enum nd_refusal admit(struct nd_exchange *x, const char *method)
         refusal = nd_target_check(&x->target, &x->err);
     if (refusal == ND_REFUSAL_NONE)
         refusal = nd_target_limit(&x->target, 1, &unused, &x->err);
+    if (refusal == ND_REFUSAL_NONE)
+        refusal = nd_target_max_age(&x->target, &max_age, &x->err);
     if (refusal == ND_REFUSAL_NONE)
         refusal = nd_target_dry(&x->target, &is_dry, &x->err);
     return refusal == ND_REFUSAL_NONE ? check_body(x) : refusal;

@@ -78,12 +78,27 @@ static enum nd_refusal read_body(struct nd_exchange *x, struct nd_workspace *w,
     return refusal;
 }
 
+/* What is asked for with a document: the member of JSON counts more than the address, which has been
+ * checked. */
+static struct nd_asked asked_for(const struct nd_exchange *x, const struct nd_posted *posted)
+{
+    struct nd_asked asked;
+    struct nd_error err;
+
+    (void)nd_target_limit(&x->target, ND_STORE_NEAREST, &asked.limit, &err);
+    (void)nd_target_max_age(&x->target, &asked.max_age_s, &err);
+    if (posted->max_age_s)
+        asked.max_age_s = posted->max_age_s;
+    return asked;
+}
+
 enum nd_refusal nd_write_posted(struct nd_exchange *x, struct nd_workspace *w,
                                 const struct nd_posted *posted, struct nd_write **write,
                                 struct nd_error *err)
 {
     const struct nd_label_list *given = &x->key->given;
-    struct nd_write_request request = {.id = posted->id, .text = posted->text};
+    struct nd_write_request request = {
+        .id = posted->id, .text = posted->text, .asked = asked_for(x, posted)};
 
     request.labels = posted->has_labels ? posted->labels : given->label;
     request.n_labels = posted->has_labels ? posted->n_labels : given->n;
@@ -105,6 +120,7 @@ static enum nd_refusal put_dry(struct nd_exchange *x, struct nd_workspace *w,
                                const struct nd_posted *posted, struct nd_json *out,
                                struct nd_error *err)
 {
+    const struct nd_asked asked = asked_for(x, posted);
     struct nd_label_list labels = x->key->given;
     struct nd_document_key key = {.id = posted->id};
     struct nd_verdict verdict;
@@ -126,7 +142,7 @@ static enum nd_refusal put_dry(struct nd_exchange *x, struct nd_workspace *w,
     if (key.id.len == 0)
         key.id = hash_id(posted->text, hash);
     refusal = nd_refusal_of_store(
-        nd_session_query(w->session, x->key->caller, posted->text, &key, &verdict, err));
+        nd_session_query(w->session, x->key->caller, posted->text, &key, &asked, &verdict, err));
     if (refusal != ND_REFUSAL_NONE)
         return refusal;
     nd_put_document_key(out, &key);
@@ -139,9 +155,10 @@ static enum nd_refusal put_query(struct nd_exchange *x, struct nd_workspace *w,
                                  const struct nd_posted *posted, struct nd_json *out,
                                  struct nd_error *err)
 {
+    const struct nd_asked asked = asked_for(x, posted);
     struct nd_verdict verdict;
     enum nd_refusal refusal = nd_refusal_of_store(
-        nd_session_query(w->session, x->key->caller, posted->text, NULL, &verdict, err));
+        nd_session_query(w->session, x->key->caller, posted->text, NULL, &asked, &verdict, err));
 
     if (refusal == ND_REFUSAL_NONE)
         nd_put_verdict(out, &verdict, x->server->has_simhash);

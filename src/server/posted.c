@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number/duration.h"
 #include "base/replaced_hash.h"
 #include "base/view.h"
 #include "input/formats/json_walk.h"
@@ -101,7 +102,7 @@ enum nd_refusal nd_posted_text(struct nd_workspace *w, enum nd_media media, stru
 
 /* ---- JSON ---- */
 
-enum { LABEL, ID, SECURITY, TEXT, HTML, LABELS, PATHS };
+enum { LABEL, ID, SECURITY, TEXT, HTML, MAX_AGE, LABELS, PATHS };
 
 /* How many lone surrogates were escaped in a string: each is U+FFFD now. */
 static uint64_t count_replaced(const struct nd_json_value *value)
@@ -179,6 +180,17 @@ static enum nd_refusal take_security(struct nd_workspace *w, const struct nd_jso
     return ND_REFUSAL_NONE;
 }
 
+static enum nd_refusal take_max_age(const struct nd_json_value *value, struct nd_posted *out,
+                                    struct nd_error *err)
+{
+    if (!is_given(value))
+        return ND_REFUSAL_NONE;
+    if (value->kind != ND_JSON_STRING || !nd_duration_read(value->bytes, &out->max_age_s))
+        return nd_refuse(err, ND_REFUSAL_INVALID,
+                         "\"max_age\" is not a time such as \"30m\", \"12h\", \"90d\" or \"2w\"");
+    return ND_REFUSAL_NONE;
+}
+
 static enum nd_refusal take_text(struct nd_workspace *w, const struct nd_json_value *value,
                                  struct nd_posted *out, struct nd_error *err)
 {
@@ -205,7 +217,8 @@ enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool
 {
     static const struct nd_view paths[PATHS] = {
         [LABEL] = {"security.*", 10}, [ID] = {"id", 2},     [SECURITY] = {"security", 8},
-        [TEXT] = {"text", 4},         [HTML] = {"html", 4}, [LABELS] = {"labels", 6}};
+        [TEXT] = {"text", 4},         [HTML] = {"html", 4}, [MAX_AGE] = {"max_age", 7},
+        [LABELS] = {"labels", 6}};
     struct nd_json_value value[PATHS];
     const char *reason = "";
     enum nd_refusal refusal;
@@ -224,5 +237,7 @@ enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool
         refusal = take_id(&value[ID], out, err);
     if (refusal == ND_REFUSAL_NONE && has_key)
         refusal = take_security(w, value, out, err);
+    if (refusal == ND_REFUSAL_NONE)
+        refusal = take_max_age(&value[MAX_AGE], out, err);
     return refusal == ND_REFUSAL_NONE ? take_text(w, value, out, err) : refusal;
 }

@@ -18,10 +18,11 @@ struct nd_posted {
     bool has_labels;
     struct nd_view text; /* valid UTF-8 */
     uint64_t replaced;   /* characters that had to be, by U+FFFD */
+    uint64_t max_age_s;  /* of "max_age"; 0: none was given */
 };
 
 /*
- * Read a JSON object with "text" or "html", and with "id" and "security" if has_key, or else they
+ * Read a JSON object with "text" or "html", "max_age", and "id" and "security" if has_key, or else they
  * are ignored; 64 bytes behind it are readable.
  * MALFORMED: it is no JSON, or not UTF-8; INVALID: it is no document; BUSY: out of memory.
  */

@@ -5,7 +5,7 @@
  *     struct nd_session *session = nd_session_new(store, &err);
  *     struct nd_caller *caller = nd_caller_new(store, NULL, 0, true, &err);
  *
- *     nd_session_query(session, caller, &query, &verdict, &err);
+ *     nd_session_query(session, caller, text, NULL, NULL, &verdict, &err);
  *
  * A label is a security label, a member of the array `security` of those who use the service.  A
  * document is identified by its id and its label set.  A caller with labels C sees a document if
@@ -138,11 +138,29 @@ struct nd_likeness {
     unsigned distance;         /* of the simhashes; UINT32_MAX: they were not made */
 };
 
-struct nd_verdict {
-    enum nd_verdict_kind kind;
-    /* The leader that it duplicates, unless the verdict is NEW. */
-    struct nd_document_key of;
+/* A document that a text duplicates. */
+struct nd_nearest {
+    struct nd_document_key key;
+    uint64_t visited; /* when it was last posted, in seconds since 1970 */
     struct nd_likeness likeness;
+};
+
+/* How many of them, and which, are asked for. */
+struct nd_asked {
+    size_t limit;       /* at most so many; 0: ND_STORE_NEAREST */
+    uint64_t max_age_s; /* not those that were visited longer ago; 0: all */
+};
+enum { ND_STORE_NEAREST = 3, ND_STORE_NEAREST_MAX = 100 };
+
+struct nd_verdict {
+    enum nd_verdict_kind kind; /* of the nearest document */
+    /* The nearest first: equal bytes, equal tokens, then by what the recipe measures; of those that
+     * are as near, the earlier. */
+    const struct nd_nearest *nearest;
+    size_t n_nearest;
+    /* The leader of the cluster that it joins, however old: the nearest document that leads. */
+    bool has_cluster;
+    struct nd_nearest cluster;
     uint64_t tokens, shingles;
     uint64_t simhash; /* 0 where the recipe makes none */
     bool is_short;    /* too short for the recipe's shingles: only equal ones are found */
@@ -158,11 +176,15 @@ struct nd_session;
 struct nd_session *nd_session_new(struct nd_store *store, struct nd_error *err);
 void nd_session_free(struct nd_session *session);
 
-/* "Have we this already, or nearly?"  Among all documents that the caller sees, except `except`
- * (NULL: none), which is how a document that is stored is asked about with a new text. */
+/*
+ * "Have we this already, or nearly?"  Among all documents that the caller sees, except `own` (NULL:
+ * none), the document that is to have the text: the verdict is the one that storing it would give.
+ * asked NULL: the defaults.
+ */
 enum nd_store_result nd_session_query(struct nd_session *session, const struct nd_caller *caller,
-                                      struct nd_view text, const struct nd_document_key *except,
-                                      struct nd_verdict *out, struct nd_error *err);
+                                      struct nd_view text, const struct nd_document_key *own,
+                                      const struct nd_asked *asked, struct nd_verdict *out,
+                                      struct nd_error *err);
 
 /* The sketch of a text by the store's recipe, as hexadecimal digits would show it. */
 struct nd_fingerprint {
@@ -268,8 +290,9 @@ struct nd_write_request {
     const struct nd_view *labels;
     size_t n_labels;
     struct nd_view text; /* valid UTF-8; copied */
-    bool is_deletion;    /* of the document with this id and these labels */
-    bool any_labels;     /* of a deletion: whatever its labels are, as in nd_document_query */
+    struct nd_asked asked;
+    bool is_deletion; /* of the document with this id and these labels */
+    bool any_labels;  /* of a deletion: whatever its labels are, as in nd_document_query */
 };
 /* ND_STORE_FORBIDDEN, ND_STORE_INVALID, ND_STORE_NO_MEMORY. */
 enum nd_store_result nd_write_new(struct nd_session *session, const struct nd_caller *caller,

@@ -90,6 +90,17 @@ for line in open("log"):
     [ "$(logged 'row["documents"]' | tail -1)" = "[{'text': 'a'}]" ]
 }
 
+@test "client query: --limit and --max-age say how many of the nearest, and how recent ones" {
+    fake
+    echo '{"text":"a"}' >docs.jsonl
+    client query -q --limit 7 --max-age 2h docs.jsonl >answers || [ $? -eq 1 ]
+    [ "$(logged 'row["target"]')" = "/v1/query?limit=7&max_age=7200" ]
+    client post -q -n --max-age 90d docs.jsonl >answers
+    [ "$(logged 'row["target"]' | tail -1)" = "/v1/documents?dry=1&max_age=7776000" ]
+    run client get --max-age 1d a
+    [ "$status" -eq 2 ]
+}
+
 @test "client post: files have their names as ids, in folders and archives too; an empty input is no document" {
     fake
     mkdir -p d/in

@@ -57,8 +57,10 @@ class Service(http.server.BaseHTTPRequestHandler):
         of = TEXTS.get(text)
         if self.path.startswith("/v1/documents") and not dry:
             TEXTS.setdefault(text, document.get("id"))
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
         return {"id": document.get("id", "0123"), "security": document.get("security", []), "verdict": "duplicate" if of else "new",
-                "of": of and {"id": of, "security": []}, "stored": not dry, "key": self.headers.get("Authorization"), "bytes": len(text)}
+                "of": of and {"id": of, "security": []}, "limit": query.get("limit"), "max_age": query.get("max_age"),
+                "stored": not dry, "key": self.headers.get("Authorization"), "bytes": len(text)}
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))

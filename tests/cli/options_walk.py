@@ -267,7 +267,7 @@ TRY = {
     "url": "http://127.0.0.1:1",
     "key-file": "list",
     "security": "a,b",
-    "client limit": "5",
+    "client limit": "5", "client max-age": "12h",
     "follow": "cat docs.jsonl",
     "index build records": FLAG,
     "anchors text-field": ("key", "pages.jsonl"),

@@ -19,6 +19,7 @@ from designs import (  # noqa: E402
     Components,
     GlobalLeaders,
     LimitForAll,
+    NearestOfAll,
     NumbersShown,
     OneSpaceOfIds,
     OnlyLeadersIndexed,
@@ -38,6 +39,7 @@ LEAKS = {
     OnlyLeadersIndexed: (531447, 5736),
     StandIn: (134924, 72),
     Components: (168414, 48),
+    NearestOfAll: (1214177, 10080),
     LimitForAll: (85258, 408),
     NumbersShown: (1050102, 10080),
     OneSpaceOfIds: (0, 5616),
@@ -58,6 +60,7 @@ SMALLEST = {
         "0, 1 hidden, 2; near 0-1 1-2",
         "0, 1, 2 hidden; near 0-2 1-2",
     ],
+    NearestOfAll: ["0 hidden, 1; near 0-1", "0, 1 hidden; near 0-1"],
     NumbersShown: ["0 hidden, 1; near "],
     OneSpaceOfIds: [],
 }

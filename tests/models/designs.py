@@ -1,4 +1,4 @@
-"""A store of documents by label set in its simplest form, and seven designs of it that leak.
+"""A store of documents by label set in its simplest form, and eight designs of it that leak.
 
 `Store` follows src/store/README.md and docs/http.md word for word: pairs are stored, leaders are chosen among what a
 caller sees, limits hold for each label set, and keys are (id, label set).  Each other class changes one of these, in
@@ -82,8 +82,10 @@ class Store:
 
     def candidates(self, text, label_set):
         """The entries of a label set that are near a text: the first ones, up to the limit."""
-        found = [e for e in self.entries if e[0] == label_set and e[1] in self.near[text]]
-        return found[: self.max_checks]
+        return self.near_entries(text, label_set)[: self.max_checks]
+
+    def near_entries(self, text, label_set):
+        return [e for e in self.entries if e[0] == label_set and e[1] in self.near[text]]
 
     # Reading: everything below is an answer to a caller who sees the label sets `seen`.
 
@@ -112,10 +114,29 @@ class Store:
             leader[document] = earlier[0] if earlier else document
         return leader
 
+    def nearest(self, text, seen, without=None):
+        """The visible documents with a text or near it, equal ones first, then the earlier; and whether some may be missing.
+
+        Equal texts are looked up by their hash; of the others as many are compared as the limit allows, in each label set.
+        """
+        equal, near, is_cut = [], [], False
+        for label_set in self.label_sets:
+            if label_set in seen:
+                equal += self.entries.get((label_set, text), [])
+                found = self.near_entries(text, label_set)
+                near += [d for entry in found[: self.max_checks] for d in self.entries[entry]]
+                is_cut = is_cut or len(found) > self.max_checks
+        equal, near = ([d.key for d in sorted(some, key=lambda d: d.order) if d is not without] for some in (equal, near))
+        return ("duplicate" if equal else "near-duplicate" if near else NEW), equal + near, is_cut
+
     def verdict(self, document, seen):
         """What a caller hears about a document, and the work that was done for it."""
         leader = self.leaders(seen)[document]
-        return NEW if leader is document else leader.key, self.work(document, seen)
+        return (
+            self.nearest(document.entry[1], seen, document),
+            None if leader is document else leader.key,
+            self.work(document, seen),
+        )
 
     def work(self, document, seen):
         searched = [s for s in self.label_sets if s in seen]
@@ -152,7 +173,8 @@ class Store:
             for d in documents
         ]
         contents = len({d.entry for d in documents})
-        return of_each, [self.get(name, seen) for name in names], len(documents), contents
+        of_texts = [self.nearest(text, seen) for text in range(len(self.near))]  # as queries, stored or not
+        return of_each, of_texts, [self.get(name, seen) for name in names], len(documents), contents
 
 
 class GlobalLeaders(Store):
@@ -233,6 +255,16 @@ class LimitForAll(Store):
         return [e for e in found[: self.max_checks] if e[0] == label_set]
 
 
+class NearestOfAll(Store):
+    """The verdict comes from the nearest of all documents; a hidden one is not shown."""
+
+    name = "the nearest of all, a hidden one not shown"
+
+    def nearest(self, text, seen, without=None):
+        _, found, is_cut = super().nearest(text, set(self.label_sets), without)
+        return [key for key in found[:1] if key[1] in seen], is_cut
+
+
 class NumbersShown(Store):
     """Answers name documents by their number in the store."""
 
@@ -261,4 +293,13 @@ class OneSpaceOfIds(Store):
         return super().delete(name, label_set, seen)
 
 
-LEAKING = [GlobalLeaders, OnlyLeadersIndexed, StandIn, Components, LimitForAll, NumbersShown, OneSpaceOfIds]
+LEAKING = [
+    GlobalLeaders,
+    OnlyLeadersIndexed,
+    StandIn,
+    Components,
+    NearestOfAll,
+    LimitForAll,
+    NumbersShown,
+    OneSpaceOfIds,
+]

@@ -393,6 +393,11 @@ class Requests(unittest.TestCase):
             with self.subTest(target=target):
                 self.refused(self.server.ask("GET", target), 400, "malformed")
         self.refused(self.server.post("/v1/documents?dry=2", document("x", "x")), 400)
+        for asked in ("limit=0", "limit=101", "limit=", "limit=-1", "max_age=", "max_age=0", "max_age=1y",
+                      "max_age=1.5h", "max_age=-1", "max_age=99999w", "max_age=1h&max_age=2h"):
+            for path in ("/v1/query?", "/v1/documents?dry=1&"):
+                self.refused(self.server.post(path + asked, document("x", "x")), 400)
+        self.refused(self.server.ask("GET", "/v1/crawl?max_age=1h"), 400)
         self.refused(self.server.post("/v1/documents?id=x", document("x", "x")), 400)
 
     def test_head_is_get_without_a_body(self):
@@ -701,6 +706,61 @@ class Requests(unittest.TestCase):
         self.refused(self.server.post("/v1/documents?dry=1", document("i" * 4097, "x")), 422)
         self.refused(self.server.post("/v1/documents?dry=1", document("i", "x", security=[""])), 422)
 
+    def query(self, text, asked="", **more):
+        return self.server.post("/v1/query" + asked, json.dumps({"text": text, **more})).json()
+
+    def test_the_verdict_comes_from_the_nearest_document(self):
+        first = words("nearest").split()
+        near = [*first[:-2], "other", "words"]
+        nearer = [*near[:-1], "else"]  # near, and the first is not near it
+        texts = [" ".join(one) for one in (first, near, nearer)]
+        for i, text in enumerate(texts):
+            self.server.post("/v1/documents", document(f"nearest {i}", text))
+        for i, text in enumerate(texts):
+            said = self.query(text)
+            self.assertEqual((said["verdict"], said["of"]["id"]), ("duplicate", f"nearest {i}"))
+            self.assertEqual(said["evidence"]["identical"], "bytes")
+            self.assertEqual(said["nearest"][0], {**said["of"], "visited": said["nearest"][0]["visited"],
+                                                  "evidence": said["evidence"]})
+            self.assertRegex(said["nearest"][0]["visited"], "^20..-..-..T..:..:..Z$")
+            self.assertEqual(self.query(text.upper())["evidence"]["identical"], "tokens")
+        measured = [d["evidence"]["resemblance"] for d in self.query(texts[2])["nearest"]]
+        self.assertEqual(measured, sorted(measured, reverse=True))
+        self.assertEqual(self.query(texts[2])["cluster"]["id"], "nearest 0")
+        again = self.server.post("/v1/documents", document("nearest 1", texts[1])).json()
+        self.assertEqual((again["verdict"], again["of"]["id"]), ("near-duplicate", "nearest 2"))
+        self.assertEqual((again["changed"], again["cluster"]["id"]), (False, "nearest 0"))
+        dry = self.server.post("/v1/documents?dry=1", document("nearest 1", texts[1])).json()
+        self.assertEqual([dry[m] for m in ("verdict", "of", "nearest", "cluster")],
+                         [again[m] for m in ("verdict", "of", "nearest", "cluster")])
+        changed = self.server.post("/v1/documents", document("nearest 1", texts[1] + " x")).json()
+        self.assertNotIn("nearest 1", [d["id"] for d in changed["nearest"]])
+
+    def test_a_near_document_that_follows_is_found_where_no_leader_is_near(self):
+        first, ends = words("follows").split(), words("ends", 4).split()
+        texts = [" ".join(one) for one in (first, first[:-4] + ends, ends + first[4:-4] + ends)]
+        for i, text in enumerate(texts):
+            answer = self.server.post("/v1/documents", document(f"follows {i}", text)).json()
+        self.assertEqual((answer["verdict"], answer["of"]["id"], answer["cluster"]),
+                         ("near-duplicate", "follows 1", None))
+
+    def test_how_many_and_how_recent_ones_are_asked_for(self):
+        for i in range(12):
+            self.server.post("/v1/documents", document(f"asked {i}", words("asked")))
+        self.assertEqual([len(self.query(words("asked"), asked)["nearest"])
+                          for asked in ("", "?limit=1", "?limit=10", "?limit=100")], [3, 1, 10, 12])
+        self.assertEqual([d["id"] for d in self.query(words("asked"))["nearest"]], ["asked 0", "asked 1", "asked 2"])
+        for asked, more in (("?max_age=1h", {}), ("?max_age=3600", {}), ("", {"max_age": "52w"}),
+                            ("?max_age=1d", {"max_age": None})):
+            self.assertEqual(self.query(words("asked"), asked, **more)["of"]["id"], "asked 0")
+        for wrong in ("1y", "", 3600, ["1h"], "0d", "1h "):
+            for path in ("/v1/query", "/v1/documents?dry=1"):
+                self.refused(self.server.post(path, document("x", "x", max_age=wrong)), 422)
+        self.refused(self.server.post("/v1/query", '{"text": "x", "max_age": "1h", "max_age": "2h"}'), 400)
+        lines = "\n".join([document("a", words("asked")), document("a", words("asked"), max_age="soon")])
+        answers = self.server.post("/v1/query?limit=5", lines, "application/x-ndjson").lines()
+        self.assertEqual((len(answers[0]["nearest"]), answers[1]["error"]["status"]), (5, 422))
+
     def test_one_id_with_several_label_sets(self):
         for labels in ([], ["b", "a"]):
             body = document("twice", words(f"twice {labels}"), security=labels)
@@ -779,13 +839,12 @@ class Lines(unittest.TestCase):
             answers = server.post("/v1/documents", body, "application/x-ndjson").lines()
             self.assertEqual([a["line"] for a in answers], [1, 3, 4, 5, 7, 8, 9])
             self.assertEqual([a.get("verdict") or a["error"]["status"] for a in answers],
-                             ["new", 400, "near-duplicate", 422, 422, "new", "new"])
+                             ["new", 400, "near-duplicate", 422, 422, "new", "near-duplicate"])
             self.assertEqual(answers[5]["replaced"], 1)
             self.assertFalse(answers[6]["changed"])
             answers = server.post("/v1/query", body, "application/x-ndjson").lines()
             self.assertEqual([a.get("verdict") or a["error"]["status"] for a in answers],
-                             ["duplicate", 400, "near-duplicate", 422, "new", "duplicate",
-                              "duplicate"])
+                             ["duplicate", 400, "duplicate", 422, "new", "duplicate", "duplicate"])
             answers = server.post("/v1/fingerprints", body, "application/x-ndjson").lines()
             self.assertEqual(len(answers[0]["minhash"]), 128)
             answer = server.post("/v1/documents", "", "application/x-ndjson")

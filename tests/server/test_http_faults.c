@@ -23,19 +23,22 @@ static bool is_forced_late;         /* by the write, not by the call */
 
 enum nd_store_result __real_nd_session_query(struct nd_session *session,
                                              const struct nd_caller *caller, struct nd_view text,
-                                             const struct nd_document_key *except,
-                                             struct nd_verdict *out, struct nd_error *err);
+                                             const struct nd_document_key *own,
+                                             const struct nd_asked *asked, struct nd_verdict *out,
+                                             struct nd_error *err);
 enum nd_store_result __wrap_nd_session_query(struct nd_session *session,
                                              const struct nd_caller *caller, struct nd_view text,
-                                             const struct nd_document_key *except,
-                                             struct nd_verdict *out, struct nd_error *err);
+                                             const struct nd_document_key *own,
+                                             const struct nd_asked *asked, struct nd_verdict *out,
+                                             struct nd_error *err);
 enum nd_store_result __wrap_nd_session_query(struct nd_session *session,
                                              const struct nd_caller *caller, struct nd_view text,
-                                             const struct nd_document_key *except,
-                                             struct nd_verdict *out, struct nd_error *err)
+                                             const struct nd_document_key *own,
+                                             const struct nd_asked *asked, struct nd_verdict *out,
+                                             struct nd_error *err)
 {
     if (forced == ND_STORE_OK)
-        return __real_nd_session_query(session, caller, text, except, out, err);
+        return __real_nd_session_query(session, caller, text, own, asked, out, err);
     nd_fail(err, ND_EIO, "forced");
     return forced;
 }

@@ -279,10 +279,10 @@ static void times_are_those_of_utc(void **state)
 
 static void a_verdict_without_a_measure_says_null(void **state)
 {
-    struct nd_verdict verdict = {.kind = ND_VERDICT_NEAR_DUPLICATE,
-                                 .of = {VIEW("a"), NULL, 0},
-                                 .likeness = {.distance = UINT32_MAX},
-                                 .tokens = 5};
+    const struct nd_nearest nearest = {.key = {VIEW("a"), NULL, 0},
+                                       .likeness = {.distance = UINT32_MAX}};
+    struct nd_verdict verdict = {
+        .kind = ND_VERDICT_NEAR_DUPLICATE, .nearest = &nearest, .n_nearest = 1, .tokens = 5};
     struct nd_json out = {0};
 
     (void)state;
@@ -291,7 +291,10 @@ static void a_verdict_without_a_measure_says_null(void **state)
     nd_json_close(&out, '}');
     assert_json(&out, "{\"verdict\":\"near-duplicate\",\"of\":{\"id\":\"a\",\"security\":[]},"
                       "\"evidence\":{\"identical\":\"no\",\"resemblance\":null,\"shared\":null,"
-                      "\"shingles\":null,\"distance\":null},\"tokens\":5,\"shingles\":0,"
+                      "\"shingles\":null,\"distance\":null},\"nearest\":[{\"id\":\"a\","
+                      "\"security\":[],\"visited\":null,\"evidence\":{\"identical\":\"no\","
+                      "\"resemblance\":null,\"shared\":null,\"shingles\":null,"
+                      "\"distance\":null}}],\"cluster\":null,\"tokens\":5,\"shingles\":0,"
                       "\"simhash\":null,\"short\":false,\"empty\":false,\"cut\":false,"
                       "\"work\":{\"security_sets\":0,\"candidates\":0,\"comparisons\":0,"
                       "\"pairs\":0}}");

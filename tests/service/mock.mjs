@@ -72,7 +72,10 @@ export class Mock {
       .filter(({e}) => e.resemblance >= 0.5 || e.identical !== 'no').sort((a, b) => b.e.resemblance - a.e.resemblance);
     const best = others[0];
     const n = shinglesOf(text).size;
+    const nearest = ({d, e}) => ({id: d.id, security: d.security, visited: d.visited, evidence: e});
+    const first = others.toSorted((a, b) => a.d.order - b.d.order)[0];
     return {verdict: !best ? 'new' : best.e.identical !== 'no' ? 'duplicate' : 'near-duplicate', of: best ? {id: best.d.id, security: best.d.security} : null, evidence: best?.e ?? null,
+      nearest: others.slice(0, 3).map(nearest), cluster: first ? nearest(first) : null,
       tokens: words(text).length, shingles: n, simhash: hex(bitsOf(text)), short: words(text).length < 3, empty: !words(text).length, cut: false,
       work: {security_sets: 1, candidates: others.length, comparisons: others.length, pairs: 0}};
   }

@@ -42,14 +42,14 @@ class Relation:
         if text == other:
             return (0, 0), "bytes"
         if pair in self.equal:
-            return (0, 0), "tokens"
+            return (1, 0), "tokens"
         row = self.found.get(pair)
         if row is None:
             return None
         if "shared" in row:
             shared = row["shared"]
-            return (1, -Fraction(shared, row["shingles_a"] + row["shingles_b"] - shared)), "no"
-        return (1, row["hamming"]), "no"
+            return (2, -Fraction(shared, row["shingles_a"] + row["shingles_b"] - shared)), "no"
+        return (2, row["hamming"]), "no"
 
 
 def words(text):
@@ -61,10 +61,23 @@ class Document:
     def __init__(self, name, labels, text, order, version):
         self.name, self.labels, self.text = name, labels, text
         self.order, self.version = order, version
+        self.visited = 0
 
     @property
     def key(self):
         return {"id": self.name, "security": list(self.labels)}
+
+
+class Verdict:
+    """What is said of a text: the nearest documents, and the leader of its cluster or None, as keys."""
+
+    def __init__(self, relation, text, nearest, leader):
+        self.kind = "new"
+        if nearest:
+            self.kind = "near-duplicate" if relation(text, nearest[0].text)[1] == "no" else "duplicate"
+        self.nearest = [(d.key, d.visited) for d in nearest]
+        self.of = nearest[0].key if nearest else None
+        self.cluster = leader and leader.key
 
 
 class Service:
@@ -72,6 +85,7 @@ class Service:
         self.relation = relation
         self.documents = {}
         self.next_order = 0
+        self.now = 0
 
     def visible(self, caller):
         """In the order in which they got their texts."""
@@ -85,42 +99,37 @@ class Service:
                 leaders.append(document)
         return leaders
 
-    def verdict(self, text, caller, without=None):
-        """(kind, the leader or None): among all visible documents but one.
+    def by_nearness(self, text, documents):
+        """Those within the threshold: the nearest first, of those that are as near the earlier."""
+        near = [d for d in documents if self.relation(text, d.text)]
+        return sorted(near, key=lambda d: (self.relation(text, d.text)[0], d.order))
 
-        The leader is the nearest one, then the earliest.
-        """
-        hidden = self.documents.pop(without, None)
-        found = []
-        for leader in self.leaders(caller):
-            how = self.relation(text, leader.text)
-            if how:
-                found.append((how[0], leader.order, leader))
-        if hidden:
-            self.documents[without] = hidden
-        if not found:
-            return "new", None
-        leader = min(found, key=lambda f: f[:2])[2]
-        return self.kind(text, leader), leader
+    def verdict(self, text, caller, own=None, limit=3, max_age=None):
+        """Among all visible documents but the one of a key, which has the text or is to have it."""
+        old = self.documents.get(own)
+        others = [d for d in self.visible(caller) if d is not old and (max_age is None or d.visited >= self.now - max_age)]
+        if old and old.text == text:  # it stays, and where it is
+            leader = self.leader_of(old, caller)
+            leader = None if leader is old else leader
+        else:
+            self.documents.pop(own, None)
+            leader = next(iter(self.by_nearness(text, self.leaders(caller))), None)
+            if old:
+                self.documents[own] = old
+        return Verdict(self.relation, text, self.by_nearness(text, others)[:limit], leader)
 
-    def kind(self, text, leader):
-        _, identical = self.relation(text, leader.text)
-        return "near-duplicate" if identical == "no" else "duplicate"
-
-    def put(self, name, labels, text, caller):
-        """What the answer says: status, verdict, leader, version, whether the text changed."""
+    def put(self, name, labels, text, caller, **asked):
+        """What the answer says: status, verdict, version, whether the text changed."""
         key = name, tuple(sorted(set(labels)))
         old = self.documents.get(key)
-        if old and old.text == text:  # what is stored already has the verdict that it has
-            leader = self.leader_of(old, caller)
-            kind, of = ("new", None) if leader is old else (self.kind(text, leader), leader.key)
-            return 200, kind, of, old.version, False
-        kind, leader = self.verdict(text, caller, key)
-        leader = leader and leader.key
-        version = old.version + 1 if old else 1
-        self.documents[key] = Document(*key, text, self.next_order, version)
-        self.next_order += 1
-        return 200 if old else 201, kind, leader, version, True
+        verdict = self.verdict(text, caller, key, **asked)
+        is_changed = not old or old.text != text
+        if is_changed:
+            self.documents[key] = Document(*key, text, self.next_order, old.version + 1 if old else 1)
+            self.next_order += 1
+        document = self.documents[key]
+        document.visited = self.now
+        return 200 if old else 201, verdict, document.version, is_changed
 
     def find(self, name, labels, caller):
         """(status, document): labels None: whatever they are."""
@@ -140,18 +149,12 @@ class Service:
 
     def near(self, document, caller):
         """The others within the threshold, the nearest first, then the earlier."""
-        found = []
-        for other in self.visible(caller):
-            how = None if other is document else self.relation(document.text, other.text)
-            if how:
-                found.append((how[0], other.order, other))
-        return [other for _, _, other in sorted(found, key=lambda f: f[:2])]
+        return self.by_nearness(document.text, [d for d in self.visible(caller) if d is not document])
 
     def leader_of(self, document, caller):
         """Of a stored document: among the leaders before it."""
         before = [d for d in self.leaders(caller) if d.order < document.order]
-        near = [(self.relation(document.text, d.text)[0], d.order, d) for d in before if self.relation(document.text, d.text)]
-        return min(near, key=lambda f: f[:2])[2] if near else document
+        return next(iter(self.by_nearness(document.text, before)), document)
 
     def cluster(self, document, caller):
         """The leader first, then in order of commits."""

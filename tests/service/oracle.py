@@ -6,6 +6,7 @@
 Exit status 1: an answer is not the model's; the seed, the request and both are printed.
 """
 
+import datetime
 import os
 import random
 import sys
@@ -23,14 +24,27 @@ CALLERS = {"nobody": [], "a": ["a"], "b": ["b"], "all": ["a", "b"], "root": ["*"
 IDS = ["x", "y", "z", "http://example.org/?q=1", "ö"]
 
 
+START = 1_700_000_000
+
+
+def seconds(time):
+    """The seconds since 1970 of a time that the service gives."""
+    return int(datetime.datetime.fromisoformat(time).timestamp())
+
+
 class Difference(Exception):
     pass
 
 
 class Trial:
-    def __init__(self, service, expected, what):
-        self.service, self.model, self.what = service, expected, what
+    def __init__(self, service, expected, what, rng):
+        self.service, self.model, self.what, self.rng = service, expected, what, rng
         self.compared = 0
+        self.pass_time()
+
+    def pass_time(self):
+        self.model.now = max(self.model.now, START) + self.rng.choice([0, 60, 3600, 7200])
+        self.service.set_clock(self.model.now)
 
     def expect(self, request, got, wanted):
         self.compared += 1
@@ -43,22 +57,44 @@ class Trial:
     def forbids(self, who, labels):
         return not set(labels) <= set(self.labels(who))
 
+    def asked(self):
+        """Parameters of a question, as the service and as the model take them."""
+        limit, hours = self.rng.choice([None, None, 1, 2, 100]), self.rng.choice([None, None, 1, 5, 30])
+        wanted = {"limit": limit or 3, "max_age": hours and hours * 3600}
+        return {"limit": limit, "max_age": hours and f"{hours}h"}, wanted
+
+    def expect_verdict(self, request, said, wanted):
+        nearest = [({"id": d["id"], "security": d["security"]}, seconds(d["visited"])) for d in said["nearest"]]
+        cluster = said["cluster"] and {"id": said["cluster"]["id"], "security": said["cluster"]["security"]}
+        got = said["verdict"], said["of"], nearest, cluster
+        self.expect(request, got, (wanted.kind, wanted.of, wanted.nearest, wanted.cluster))
+        evidence = said["nearest"][0]["evidence"] if nearest else None
+        self.expect(request, said["evidence"], evidence)
+
     def put(self, who, name, labels, text):
-        tried = self.service.put(who, name, labels, text, dry="1")
-        answer = self.service.put(who, name, labels, text)
+        asked, wanted = self.asked()
+        tried = self.service.put(who, name, labels, text, dry="1", **asked)
+        answer = self.service.put(who, name, labels, text, **asked)
         if self.forbids(who, labels):
             self.expect(("put", who, name, labels, text), answer.status, 403)
             return
-        # Without storing, a text is compared with all documents but its own, even if it is unchanged.
-        decided = self.model.verdict(text, self.labels(who), (name, tuple(labels)))
-        decided = decided[0], decided[1] and decided[1].key, False
-        wanted = self.model.put(name, labels, text, self.labels(who))
+        status, verdict, version, changed = self.model.put(name, labels, text, self.labels(who), **wanted)
         said = answer.json()
-        got = answer.status, said["verdict"], said["of"], said["version"], said["changed"]
-        self.expect(("put", who, name, labels, text), got, wanted)
+        got = answer.status, said["version"], said["changed"]
+        request = ("put", who, name, labels, text, asked)
+        self.expect(request, got, (status, version, changed))
+        self.expect_verdict(request, said, verdict)
         tried = tried.json()
-        request = ("put?dry=1", who, name, labels, text)
-        self.expect(request, (tried["verdict"], tried["of"], tried["stored"]), decided)
+        self.expect_verdict(("put?dry=1", *request[1:]), tried, verdict)
+        self.expect(request, tried["stored"], False)
+        if changed:  # it joins the cluster that a query says, and later questions agree
+            self.expect(request, said["cluster"] and said["cluster"]["id"], self.cluster_of(who, name, labels))
+
+    def cluster_of(self, who, name, labels):
+        """The id of the leader by GET; None: the document leads itself."""
+        said = self.service.send(who, "GET", rest.document_path(name, "/cluster"), security=",".join(labels)).json()
+        leader = said["documents"][0]
+        return None if (leader["id"], leader["security"]) == (name, labels) else leader["id"]
 
     def delete(self, who, name, labels):
         answer = self.service.send(who, "DELETE", rest.document_path(name), security=None if labels is None else ",".join(labels))
@@ -66,9 +102,9 @@ class Trial:
         self.expect(("delete", who, name, labels), answer.status, wanted)
 
     def query(self, who, text):
-        said = self.service.send(who, "POST", "/v1/query", text.encode(), "text/plain").json()
-        kind, leader = self.model.verdict(text, self.labels(who))
-        self.expect(("query", who, text), (said["verdict"], said["of"]), (kind, leader and leader.key))
+        asked, wanted = self.asked()
+        said = self.service.send(who, "POST", "/v1/query", text.encode(), "text/plain", **asked).json()
+        self.expect_verdict(("query", who, text, asked), said, self.model.verdict(text, self.labels(who), **wanted))
 
     def ask_about(self, who, name, labels):
         """The document, its neighbours and its cluster."""
@@ -105,8 +141,9 @@ def try_seed(program, neardup, seed):
     with tempfile.TemporaryDirectory() as folder:
         relation = model.Relation(neardup, recipe, some_texts, folder)
         with rest.Service(program, folder, recipe, CALLERS) as service:
-            trial = Trial(service, model.Service(relation), f"seed {seed}, recipe {recipe}")
+            trial = Trial(service, model.Service(relation), f"seed {seed}, recipe {recipe}", rng)
             for _ in range(rng.randrange(10, 60)):
+                trial.pass_time()
                 who, name, labels = rng.choice(list(CALLERS)), rng.choice(IDS), rng.choice(LABELS)
                 what = rng.randrange(10)
                 if what == 0:

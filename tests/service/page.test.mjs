@@ -125,8 +125,9 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     assert.ok((await page.$$eval('.texts ins', (all) => all.map((e) => e.textContent))).includes('more than once'));
     assert.ok((await page.$$eval('.texts del', (all) => all.map((e) => e.textContent))).includes('twice'));
     assert.match(await page.textContent('#announce'), /near duplicate/);
+    assert.match(await page.textContent('.verdict dl'), /Last visit.* was visited .*Also near.*\/bridge.*alike/s);
     await check(page, 'Nothing like this has ever been stored here before today.');
-    assert.match(await page.textContent('.verdict h2'), /^New/);
+    assert.equal(await page.textContent('.verdict h2'), 'New: nothing visible to you is near it');
     await page.waitForFunction(() => !document.querySelector('.texts'));
   });
 

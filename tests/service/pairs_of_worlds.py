@@ -65,7 +65,12 @@ def operation(rng, labels, some_texts):
     if kind == 3:
         several = [(rng.choice(IDS), labels, rng.choice(some_texts)) for _ in range(rng.randrange(1, 8))]
         return ("lines", several)
-    return ("put", name, labels, text)
+    return ("put", name, labels, text, asked(rng))
+
+
+def asked(rng):
+    """How many of the nearest documents are asked for, and how recent ones."""
+    return {"limit": rng.choice([None, None, 1, 100]), "max_age": rng.choice([None, None, "1m", "12h", "9d"])}
 
 
 def hidden_operations(rng, some_texts):
@@ -86,7 +91,7 @@ def hidden_operations(rng, some_texts):
 def perform(service, who, what):
     kind, *rest_of_it = what
     if kind == "put":
-        return service.put(who, *rest_of_it)
+        return service.put(who, *rest_of_it[:3], **rest_of_it[3])
     if kind == "delete":
         name, labels = rest_of_it
         return service.send(who, "DELETE", rest.document_path(name), security=labels)
@@ -117,7 +122,7 @@ def questions(rng, some_texts):
     for path in ("/v1/stats", "/v1/sketches", "/metrics", "/healthz", "/openapi.json", "/v1/nothing", "/v1/documents"):
         yield "GET", path, None, None, {}
     for text in rng.sample(some_texts, min(6, len(some_texts))):
-        yield "POST", "/v1/query", text.encode(), "text/plain", {}
+        yield "POST", "/v1/query", text.encode(), "text/plain", asked(rng)
         yield "POST", "/v1/fingerprints", text.encode(), "text/plain", {}
     yield from posts_that_store_nothing(rng, some_texts)
 

@@ -34,7 +34,7 @@ static struct nd_verdict query(struct fixture *f, const struct nd_caller *caller
     struct nd_error err = {0};
     struct nd_verdict verdict;
 
-    if (nd_session_query(f->session, caller, view(text), NULL, &verdict, &err) != ND_STORE_OK)
+    if (nd_session_query(f->session, caller, view(text), NULL, NULL, &verdict, &err) != ND_STORE_OK)
         fail_msg("%s", err.message);
     return verdict;
 }
@@ -53,24 +53,61 @@ static void near_and_equal_documents_are_found(void **state)
     assert_true(nd_write_result(a)->is_durable);
     b = post(&f, "b", moby_near);
     assert_int_equal(nd_write_result(b)->verdict.kind, ND_VERDICT_NEAR_DUPLICATE);
-    assert_view(nd_write_result(b)->verdict.of.id, "a");
+    assert_view(nd_write_result(b)->verdict.nearest[0].key.id, "a");
     c = post(&f, "c", moby);
     assert_int_equal(nd_write_result(c)->verdict.kind, ND_VERDICT_DUPLICATE);
-    assert_view(nd_write_result(c)->verdict.of.id, "a");
+    assert_view(nd_write_result(c)->verdict.nearest[0].key.id, "a");
+    assert_view(nd_write_result(c)->verdict.nearest[1].key.id, "b");
     assert_int_equal(query(&f, f.admin, other).kind, ND_VERDICT_NEW);
-    assert_int_equal(query(&f, f.admin, moby_near).kind, ND_VERDICT_NEAR_DUPLICATE);
+    assert_int_equal(query(&f, f.admin, moby_near).kind, ND_VERDICT_DUPLICATE);
     for (int i = 0; i < 2; i++) {
         fixture_close(&f);
         fixture_open(&f);
         assert_int_equal(query(&f, f.admin, moby).kind, ND_VERDICT_DUPLICATE);
-        assert_int_equal(query(&f, f.admin, moby_near).kind, ND_VERDICT_NEAR_DUPLICATE);
-        assert_view(query(&f, f.admin, moby_near).of.id, "a");
+        assert_int_equal(query(&f, f.admin, moby_near).kind, ND_VERDICT_DUPLICATE);
+        assert_view(query(&f, f.admin, moby_near).nearest[0].key.id, "b");
+        assert_view(query(&f, f.admin, moby_near).cluster.key.id, "a");
     }
     nd_write_free(a);
     nd_write_free(b);
     nd_write_free(c);
     fixture_close(&f);
     fixture_end(&f);
+}
+
+/* One word of many differs from one to the next: max_checks of them fill all their keys. */
+static void equal_bytes_are_found_in_a_crowd(void **state)
+{
+    enum { CROWD = 40 };
+    struct nd_recipe *recipe = nd_recipe_new(NULL);
+    char text[CROWD][300], name[8];
+    struct fixture f;
+    struct nd_verdict verdict;
+    bool was_cut = false;
+
+    (void)state;
+    assert_int_equal(nd_recipe_set(recipe, "max_checks=4", NULL), ND_OK);
+    fixture_begin(&f);
+    f.options.recipe = recipe;
+    fixture_open(&f);
+    for (int i = 0; i < CROWD; i++) {
+        snprintf(text[i], sizeof text[i], "%s %d", moby, i);
+        snprintf(name, sizeof name, "id%d", i);
+        nd_write_free(post(&f, name, text[i]));
+    }
+    for (int i = 0; i < CROWD; i++) {
+        snprintf(name, sizeof name, "id%d", i);
+        verdict = query(&f, f.admin, text[i]);
+        assert_int_equal(verdict.kind, ND_VERDICT_DUPLICATE);
+        assert_view(verdict.nearest[0].key.id, name);
+        assert_int_equal(verdict.nearest[0].likeness.identical, ND_IDENTICAL_BYTES);
+        assert_true(verdict.n_nearest <= 3 && verdict.work.comparisons <= 5);
+        was_cut |= verdict.was_cut;
+    }
+    assert_true(was_cut);
+    fixture_close(&f);
+    fixture_end(&f);
+    nd_recipe_free(recipe);
 }
 
 /* The smallest leak: what is secret is near both, and they are not near each other … for a caller who
@@ -97,9 +134,10 @@ static void a_hidden_document_changes_no_answer(void **state)
     assert_int_equal(verdict.work.label_sets, 1);
     assert_int_equal(verdict.work.candidates, 0);
     assert_int_equal(query(&f, public, moby).kind, ND_VERDICT_NEAR_DUPLICATE);
-    assert_view(query(&f, public, moby).of.id, "b");
+    assert_view(query(&f, public, moby).nearest[0].key.id, "b");
     assert_int_equal(query(&f, cleared, moby).kind, ND_VERDICT_DUPLICATE);
-    assert_view(query(&f, cleared, moby_near).of.id, "a");
+    assert_view(query(&f, cleared, moby_near).nearest[0].key.id, "b");
+    assert_view(query(&f, cleared, moby_near).cluster.key.id, "a");
     nd_write_free(a);
     nd_write_free(b);
     nd_caller_free(public);
@@ -264,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_and_equal_documents_are_found),
+        cmocka_unit_test(equal_bytes_are_found_in_a_crowd),
         cmocka_unit_test(a_hidden_document_changes_no_answer),
         cmocka_unit_test(a_damaged_snapshot_is_not_believed),
         cmocka_unit_test(a_snapshot_is_written_at_its_time),

@@ -221,9 +221,9 @@ static void after_a_sync_that_failed_nothing_is_taken_until_it_is_opened_again(v
     assert_non_null(strstr(err.message, "opened again"));
     free_writes(write);
     assert_int_equal(count_documents(&f), 3);
-    assert_int_equal(
-        nd_session_query(f.session, f.admin, view("some text to look for"), NULL, &verdict, NULL),
-        ND_STORE_OK);
+    assert_int_equal(nd_session_query(f.session, f.admin, view("some text to look for"), NULL, NULL,
+                                      &verdict, NULL),
+                     ND_STORE_OK);
     nd_caller_free(f.admin);
     nd_session_free(f.session);
     assert_int_equal(nd_store_close(f.store, &err), ND_EIO);

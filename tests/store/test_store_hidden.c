@@ -65,17 +65,26 @@ static void say_likeness(struct world *w, const struct nd_likeness *x)
     say_number(w, "distance", x->distance);
 }
 
+static void say_nearest(struct world *w, const struct nd_nearest *x)
+{
+    say_key(w, &x->key);
+    say_number(w, "visited", x->visited);
+    say_likeness(w, &x->likeness);
+}
+
 static void say_verdict(struct world *w, const struct nd_verdict *v)
 {
     say_number(w, "kind", v->kind);
-    say_likeness(w, &v->likeness);
     say_number(w, "cut", v->was_cut);
     say_number(w, "label sets", v->work.label_sets);
     say_number(w, "candidates", v->work.candidates);
     say_number(w, "comparisons", v->work.comparisons);
     say_number(w, "pairs", v->work.pairs);
-    if (v->kind != ND_VERDICT_NEW)
-        say_key(w, &v->of);
+    for (size_t i = 0; i < v->n_nearest; i++)
+        say_nearest(w, &v->nearest[i]);
+    say_number(w, "cluster", v->has_cluster);
+    if (v->has_cluster)
+        say_nearest(w, &v->cluster);
 }
 
 static void say_stored(struct world *w, const struct nd_stored *x)
@@ -118,12 +127,20 @@ static unsigned labels_of(unsigned set, struct nd_view *labels)
     return n;
 }
 
+/* Of every third operation, recent documents alone. */
+static struct nd_asked asked_by(const struct operation *o)
+{
+    return (struct nd_asked){.limit = 1 + o->limit % 5,
+                             .max_age_s = o->limit % 3 ? 0 : 3000 * o->limit};
+}
+
 static void do_write(struct world *w, const struct operation *o, struct nd_document_key key)
 {
     const struct nd_write_request request = {.id = key.id,
                                              .labels = key.labels,
                                              .n_labels = key.n_labels,
                                              .text = {text[o->text].bytes, text[o->text].len},
+                                             .asked = asked_by(o),
                                              .is_deletion = o->kind == 0};
     struct nd_write *write = write_one(&w->f, o->by_lesser ? w->lesser : w->f.admin, &request);
     const struct nd_written *done = nd_write_result(write);
@@ -138,13 +155,14 @@ static void do_write(struct world *w, const struct operation *o, struct nd_docum
     nd_write_free(write);
 }
 
-static void do_query(struct world *w, const struct operation *o)
+static void do_query(struct world *w, const struct operation *o, struct nd_document_key key)
 {
+    const struct nd_asked asked = asked_by(o);
     struct nd_verdict verdict;
 
     assert_int_equal(nd_session_query(w->f.session, w->lesser,
                                       (struct nd_view){text[o->text].bytes, text[o->text].len},
-                                      NULL, &verdict, NULL),
+                                      o->by_lesser ? &key : NULL, &asked, &verdict, NULL),
                      ND_STORE_OK);
     say_verdict(w, &verdict);
 }
@@ -205,7 +223,7 @@ static void apply(struct world *w, const struct operation *o)
     key.id = view(name);
     w->len = 0;
     switch (o->kind) {
-    case 1: do_query(w, o); break;
+    case 1: do_query(w, o, key); break;
     case 2:
     case 3:
     case 4: do_list(w, o, key); break;

@@ -52,12 +52,19 @@ static struct {
     uint64_t order;
 } model;
 
+/* A document as it was when it was told. */
+struct told {
+    unsigned set, id, text;
+    uint64_t order, visited;
+};
+
 /* The verdict by the model. */
+enum { NEAREST = 6 };
 struct expected {
-    enum nd_verdict_kind kind;
-    enum nd_identical identical;
-    int set, id; /* of the leader */
-    unsigned leader_text;
+    struct told nearest[NEAREST];
+    unsigned n_nearest;
+    bool has_cluster;
+    struct told cluster;
     uint64_t label_sets, candidates, comparisons;
     bool was_cut;
 };
@@ -150,10 +157,7 @@ static size_t candidates(unsigned x, unsigned set, unsigned *out)
     for (unsigned i = 0; i < model.n_entries; i++) {
         const struct entry *e = &model.entry[i];
 
-        if (!e->is_there || e->set != set)
-            continue;
-        if (equal_by(x) == 1 ? same_bytes(x, e->text)
-                             : e->is_listed && (has_same_tokens(x, e) || is_met(x, e)))
+        if (e->is_there && e->set == set && e->is_listed && (has_same_tokens(x, e) || is_met(x, e)))
             out[n++] = i;
     }
     for (size_t i = 1; i < n; i++)
@@ -236,92 +240,171 @@ static bool has_greater_likeness(unsigned x, unsigned s, unsigned t)
            with_t * (text[x].sketch.n_shingles + text[s].sketch.n_shingles - with_s);
 }
 
-/* Whether entry e is nearer to a text than entry f. */
-static bool is_nearer(unsigned x, unsigned e, unsigned f)
+/* Whether a document with text s comes before one with text t: the nearer to x, then the earlier. */
+static bool comes_first(unsigned x, unsigned s, uint64_t order_of_s, unsigned t,
+                        uint64_t order_of_t)
 {
-    unsigned s = model.entry[e].text, t = model.entry[f].text;
-    bool same_e = identical(x, s) != ND_IDENTICAL_NO, same_f = identical(x, t) != ND_IDENTICAL_NO;
-    bool is_earlier = first_holder(e)->order < first_holder(f)->order;
+    static const int class[] = {
+        [ND_IDENTICAL_BYTES] = 0, [ND_IDENTICAL_TOKENS] = 1, [ND_IDENTICAL_NO] = 2};
+    int class_s = class[identical(x, s)], class_t = class[identical(x, t)];
+    bool is_earlier = order_of_s < order_of_t;
 
-    if (same_e != same_f)
-        return same_e;
-    if (same_e)
+    if (class_s != class_t)
+        return class_s < class_t;
+    if (class_s < 2)
         return is_earlier;
     return has_greater_likeness(x, s, t) || (!has_greater_likeness(x, t, s) && is_earlier);
 }
 
-static void expect_leader(struct expected *v, unsigned x, int e)
+/* Whether entry e is nearer to a text than entry f. */
+static bool is_nearer(unsigned x, unsigned e, unsigned f)
 {
-    v->set = v->id = -1;
-    if (e < 0)
-        return;
-    v->leader_text = model.entry[e].text;
-    v->identical = identical(x, v->leader_text);
-    v->kind = v->identical ? ND_VERDICT_DUPLICATE : ND_VERDICT_NEAR_DUPLICATE;
-    v->set = (int)first_holder((unsigned)e)->set;
-    v->id = (int)first_holder((unsigned)e)->id;
+    return comes_first(x, model.entry[e].text, first_holder(e)->order, model.entry[f].text,
+                       first_holder(f)->order);
 }
 
-/* A text looked up in every set that a caller sees; the hits in all sets become pairs of entry
- * `own`, unless it is negative. */
-static struct expected look_up(unsigned caller, unsigned x, int own)
+static struct told tell(const struct document *d)
+{
+    return (struct told){d->set, d->id, d->text, d->order, d->visited};
+}
+
+/* A question: a text that a caller may store in place of a document (NULL: of none). */
+struct question {
+    unsigned caller, text;
+    struct nd_asked asked;
+    uint64_t since;
+    const struct document *own;
+    bool is_unchanged;
+};
+
+static struct question ask(const struct fixture *f, unsigned caller, unsigned x)
+{
+    struct question q = {.caller = caller, .text = x};
+
+    q.asked.limit = 1 + (size_t)below(NEAREST);
+    q.asked.max_age_s = below(2) ? 0 : 1 + below(60000);
+    q.since = q.asked.max_age_s ? f->now - q.asked.max_age_s : 0;
+    return q;
+}
+
+static bool has_place(const struct expected *v, const struct question *q, unsigned t,
+                      uint64_t order)
+{
+    const struct told *last = &v->nearest[v->n_nearest - 1];
+
+    return v->n_nearest < q->asked.limit || comes_first(q->text, t, order, last->text, last->order);
+}
+
+/* The next document with the text of an entry, from an order on. */
+static const struct document *next_holder(unsigned e, uint64_t from)
+{
+    const struct document *next = NULL;
+
+    for (unsigned s = 0; s < SETS; s++)
+        for (unsigned i = 0; i < IDS; i++) {
+            const struct document *d = &model.document[s][i];
+
+            if (d->is_there && d->entry == e && d->order >= from &&
+                (!next || d->order < next->order))
+                next = d;
+        }
+    return next;
+}
+
+/* Tell the documents of a hit; *dated: how many were looked at in its set. */
+static void tell_holders(struct expected *v, const struct question *q, unsigned e, unsigned *dated)
+{
+    const struct document *d = next_holder(e, 0);
+
+    for (; d && has_place(v, q, d->text, d->order); d = next_holder(e, d->order + 1)) {
+        unsigned at;
+
+        if (d == q->own)
+            continue;
+        if (q->since && *dated == model.params.max_checks) {
+            v->was_cut = true;
+            return;
+        }
+        *dated += q->since != 0;
+        if (d->visited < q->since)
+            continue;
+        at = v->n_nearest < q->asked.limit ? v->n_nearest++ : v->n_nearest - 1;
+        for (; at > 0 && comes_first(q->text, d->text, d->order, v->nearest[at - 1].text,
+                                     v->nearest[at - 1].order);
+             at--)
+            v->nearest[at] = v->nearest[at - 1];
+        v->nearest[at] = tell(d);
+    }
+}
+
+/* Take the own document out of a set's entries, where no other one has its text. */
+static bool is_answer(const struct question *q, unsigned e)
+{
+    return model.entry[e].is_there && !(q->own && q->own->entry == e && first_holder(e) == q->own &&
+                                        !next_holder(e, q->own->order + 1));
+}
+
+/* The entries of a set that equal the text or are near it, as far as they are compared: *n of them,
+ * and what is told of the work. */
+static size_t hits_in(const struct question *q, unsigned set, unsigned *hit, struct expected *v)
 {
     static unsigned found[ENTRIES];
-    struct expected v = {.kind = ND_VERDICT_NEW};
+    unsigned x = q->text;
+    size_t n = equal_by(x) == 1 ? 0 : candidates(x, set, found), n_hits = 0, n_met = 0, checked = 0;
+
+    for (unsigned e = 0; e < model.n_entries && equal_by(x); e++)
+        if (model.entry[e].set == set && same_bytes(x, model.entry[e].text) && is_answer(q, e))
+            hit[n_hits++] = e;
+    v->candidates += n_hits;
+    v->comparisons += n_hits;
+    for (size_t i = 0; i < n; i++) {
+        if ((n_hits && found[i] == hit[0]) || !is_answer(q, found[i]))
+            continue;
+        if (n_met++ >= model.params.max_checks)
+            continue;
+        checked++;
+        if (is_hit(x, found[i]))
+            hit[n_hits++] = found[i];
+    }
+    v->label_sets++;
+    v->candidates += n_met;
+    v->comparisons += checked;
+    v->was_cut |= checked < n_met;
+    return n_hits;
+}
+
+/* Look a text up in every set; the hits in all sets become pairs of entry `own`, unless it is
+ * negative. */
+static struct expected look_up(const struct question *q, int own)
+{
+    static unsigned hit[ENTRIES];
+    uint64_t before = q->is_unchanged ? q->own->order : UINT64_MAX;
+    struct expected v = {0}, unseen = {0};
     size_t n_pairs = model.n_pairs;
     int best = -1;
 
     for (unsigned set = 0; set < SETS; set++) {
-        size_t n = model.has_set[set] ? candidates(x, set, found) : 0, checked = n;
-        bool is_visible = sees(caller, set);
+        bool is_visible = sees(q->caller, set);
+        size_t n = model.has_set[set] ? hits_in(q, set, hit, is_visible ? &v : &unseen) : 0;
+        unsigned dated = 0;
 
-        if (!model.has_set[set])
-            continue;
-        if (checked > model.params.max_checks)
-            checked = model.params.max_checks;
-        for (size_t i = 0; i < checked; i++) {
-            if (!is_hit(x, found[i]))
-                continue;
+        for (size_t i = 0; i < n; i++) {
             if (own >= 0) {
                 model.pair = realloc(model.pair, (n_pairs + 1) * sizeof *model.pair);
-                model.pair[n_pairs++] = (struct pair){(unsigned)own, found[i]};
+                model.pair[n_pairs++] = (struct pair){(unsigned)own, hit[i]};
             }
-            if (is_visible && leads(caller, found[i]) &&
-                (best < 0 || is_nearer(x, found[i], (unsigned)best)))
-                best = (int)found[i];
+            if (!is_visible)
+                continue;
+            tell_holders(&v, q, hit[i], &dated);
+            if (first_holder(hit[i])->order < before && leads(q->caller, hit[i]) &&
+                (best < 0 || is_nearer(q->text, hit[i], (unsigned)best)))
+                best = (int)hit[i];
         }
-        if (!is_visible)
-            continue;
-        v.label_sets++;
-        v.candidates += n;
-        v.comparisons += checked;
-        v.was_cut |= checked < n;
     }
-    expect_leader(&v, x, best);
+    v.has_cluster = best >= 0;
+    if (best >= 0)
+        v.cluster = tell(first_holder((unsigned)best));
     model.n_pairs = n_pairs;
-    return v;
-}
-
-/* Judge a document with the text of an entry. */
-static struct expected judge_holder(unsigned caller, unsigned e, bool is_first)
-{
-    struct expected v = {.kind = ND_VERDICT_NEW};
-    unsigned x = model.entry[e].text;
-    int best = -1;
-
-    for (size_t i = 0; i < model.n_pairs; i++) {
-        unsigned f = model.pair[i].a == e   ? model.pair[i].b
-                     : model.pair[i].b == e ? model.pair[i].a
-                                            : e;
-
-        if (f != e && model.entry[f].is_there && sees(caller, model.entry[f].set) &&
-            first_holder(f)->order < first_holder(e)->order && leads(caller, f) &&
-            (best < 0 || is_nearer(x, f, (unsigned)best)))
-            best = (int)f;
-    }
-    if (best < 0 && !is_first && equal_by(x))
-        best = (int)e;
-    expect_leader(&v, x, best);
     return v;
 }
 
@@ -368,16 +451,18 @@ static void visit(struct document *d, const struct nd_visit_params *params, unsi
     d->due = now + d->visits.interval;
 }
 
-static struct expected model_post(const struct fixture *f, unsigned caller, unsigned set,
-                                  unsigned id, unsigned x)
+static struct expected model_post(const struct fixture *f, struct question q, unsigned set,
+                                  unsigned id)
 {
     struct document *d = &model.document[set][id];
     struct expected v;
-    unsigned own = model.n_entries;
+    unsigned own = model.n_entries, x = q.text;
 
     model.has_set[set] = true;
     if (d->is_there && same_bytes(d->text, x)) {
-        v = judge_holder(caller, d->entry, first_holder(d->entry) == d);
+        q.own = d;
+        q.is_unchanged = true;
+        v = look_up(&q, -1);
         visit(d, &f->options.visits, 0, f->now);
         return v;
     }
@@ -397,12 +482,12 @@ static struct expected model_post(const struct fixture *f, unsigned caller, unsi
 
         assert_true(own < ENTRIES);
         *new = (struct entry){.set = set, .text = x};
-        v = look_up(caller, x, (int)own);
+        v = look_up(&q, (int)own);
         note_crowded(new);
         new->is_there = true;
         model.n_entries++;
     } else {
-        v = judge_holder(caller, own, false);
+        v = look_up(&q, -1);
     }
     d->is_there = true;
     d->entry = own;
@@ -460,9 +545,21 @@ static void check_likeness(const struct nd_likeness *x, unsigned a, unsigned b, 
     assert_int_equal(x->overlap.shared, shared_shingles(a, b));
 }
 
+static void check_nearest(const struct nd_nearest *got, const struct told *wanted, unsigned x)
+{
+    check_key(&got->key, wanted->set, wanted->id);
+    assert_int_equal(got->visited, wanted->visited);
+    assert_int_equal(got->likeness.identical, identical(x, wanted->text));
+    check_likeness(&got->likeness, x, wanted->text, false);
+}
+
 static void check_verdict(const struct nd_verdict *v, const struct expected *e, unsigned x)
 {
-    assert_int_equal(v->kind, e->kind);
+    enum nd_verdict_kind kind = e->n_nearest == 0                       ? ND_VERDICT_NEW
+                                : identical(x, e->nearest[0].text) != 0 ? ND_VERDICT_DUPLICATE
+                                                                        : ND_VERDICT_NEAR_DUPLICATE;
+
+    assert_int_equal(v->kind, kind);
     assert_int_equal(v->tokens, text[x].sketch.n_tokens);
     assert_int_equal(v->shingles, text[x].sketch.n_shingles);
     assert_int_equal(v->is_short, is_short(x));
@@ -470,11 +567,12 @@ static void check_verdict(const struct nd_verdict *v, const struct expected *e, 
     assert_int_equal(v->work.candidates, e->candidates);
     assert_int_equal(v->work.comparisons, e->comparisons);
     assert_int_equal(v->was_cut, e->was_cut);
-    if (e->kind == ND_VERDICT_NEW)
-        return;
-    assert_int_equal(v->likeness.identical, e->identical);
-    check_key(&v->of, (unsigned)e->set, (unsigned)e->id);
-    check_likeness(&v->likeness, x, e->leader_text, e->identical != ND_IDENTICAL_NO);
+    assert_int_equal(v->n_nearest, e->n_nearest);
+    for (unsigned i = 0; i < e->n_nearest; i++)
+        check_nearest(&v->nearest[i], &e->nearest[i], x);
+    assert_int_equal(v->has_cluster, e->has_cluster);
+    if (e->has_cluster)
+        check_nearest(&v->cluster, &e->cluster, x);
 }
 
 static struct nd_caller *caller_of[SETS];
@@ -554,8 +652,11 @@ static void do_post(struct fixture *f)
         struct nd_view labels[LABELS];
         char name[8];
         struct nd_write_request request = {.labels = labels};
+        struct question q;
 
         of[i] = (unsigned)below(TEXTS);
+        q = ask(f, caller, of[i]);
+        request.asked = q.asked;
         id_of(id, name);
         request.id = view(name);
         request.n_labels = labels_of(set, labels);
@@ -563,7 +664,7 @@ static void do_post(struct fixture *f)
         if (nd_write_new(f->session, caller_of[caller], &request, &write[i], &err))
             fail_msg("%s", err.message);
         model.has_set[set] = true;
-        expected[i] = model_post(f, caller, set, id, of[i]);
+        expected[i] = model_post(f, q, set, id);
     }
     assert_int_equal(submit_and_wait(f->store, write, n, &err), ND_STORE_OK);
     for (unsigned i = 0; i < n; i++) {
@@ -599,21 +700,25 @@ static void do_delete(struct fixture *f)
 static void do_query(struct fixture *f)
 {
     unsigned caller = (unsigned)below(SETS), x = (unsigned)below(TEXTS);
-    struct expected expected = look_up(caller, x, -1);
+    struct question q = ask(f, caller, x);
+    struct expected expected = look_up(&q, -1);
     struct nd_verdict verdict;
     struct nd_error err;
 
     if (nd_session_query(f->session, caller_of[caller],
-                         (struct nd_view){text[x].bytes, text[x].len}, NULL, &verdict, &err))
+                         (struct nd_view){text[x].bytes, text[x].len}, NULL, &q.asked, &verdict,
+                         &err))
         fail_msg("%s", err.message);
     check_verdict(&verdict, &expected, x);
 }
 
-/* As if the document were not there. */
-static void do_query_except(struct fixture *f)
+/* Ask for what storing the text would be answered: an unchanged document stays, and any other one
+ * is as if it were not there. */
+static void do_query_own(struct fixture *f)
 {
     unsigned caller = (unsigned)below(SETS), x = (unsigned)below(TEXTS);
     unsigned set = any_subset(caller), id = (unsigned)below(IDS);
+    struct question q = ask(f, caller, x);
     struct document *d = &model.document[set][id], before = *d;
     struct nd_document_key key;
     struct nd_view labels[LABELS];
@@ -623,15 +728,17 @@ static void do_query_except(struct fixture *f)
 
     id_of(id, name);
     key = (struct nd_document_key){view(name), labels, labels_of(set, labels)};
-    if (before.is_there)
+    q.own = before.is_there ? d : NULL;
+    q.is_unchanged = before.is_there && same_bytes(d->text, x);
+    if (before.is_there && !q.is_unchanged)
         release(d);
-    expected = look_up(caller, x, -1);
+    expected = look_up(&q, -1);
     *d = before;
     if (before.is_there)
         model.entry[d->entry].is_there = true;
     assert_int_equal(nd_session_query(f->session, caller_of[caller],
-                                      (struct nd_view){text[x].bytes, text[x].len}, &key, &verdict,
-                                      NULL),
+                                      (struct nd_view){text[x].bytes, text[x].len}, &key, &q.asked,
+                                      &verdict, NULL),
                      ND_STORE_OK);
     check_verdict(&verdict, &expected, x);
 }
@@ -720,15 +827,7 @@ static bool document_leads(unsigned caller, const struct document *d)
 /* Whether a document is listed before another one: the nearer, then the earlier. */
 static bool is_listed_before(unsigned x, const struct document *a, const struct document *b)
 {
-    bool same_a = identical(x, a->text) != ND_IDENTICAL_NO;
-    bool same_b = identical(x, b->text) != ND_IDENTICAL_NO;
-
-    if (same_a != same_b)
-        return same_a;
-    if (same_a)
-        return a->order < b->order;
-    return has_greater_likeness(x, a->text, b->text) ||
-           (!has_greater_likeness(x, b->text, a->text) && a->order < b->order);
+    return comes_first(x, a->text, a->order, b->text, b->order);
 }
 
 static void do_near(struct fixture *f)
@@ -769,15 +868,27 @@ static void do_near(struct fixture *f)
     }
 }
 
-/* The leader of the cluster of a document. */
+/* The leader of the cluster of a document: of all that leads and is earlier, the nearest. */
 static const struct document *leader_of(unsigned caller, const struct document *d)
 {
-    struct expected v;
+    unsigned e = d->entry;
+    int best = -1;
 
     if (!equal_by(d->text))
         return d;
-    v = judge_holder(caller, d->entry, first_holder(d->entry) == d);
-    return v.kind == ND_VERDICT_NEW ? d : &model.document[v.set][v.id];
+    if (leads(caller, e) && first_holder(e) != d)
+        return first_holder(e);
+    for (size_t i = 0; i < model.n_pairs; i++) {
+        unsigned f = model.pair[i].a == e   ? model.pair[i].b
+                     : model.pair[i].b == e ? model.pair[i].a
+                                            : e;
+
+        if (f != e && model.entry[f].is_there && sees(caller, model.entry[f].set) &&
+            first_holder(f)->order < d->order && leads(caller, f) &&
+            (best < 0 || is_nearer(d->text, f, (unsigned)best)))
+            best = (int)f;
+    }
+    return best < 0 ? d : first_holder((unsigned)best);
 }
 
 static void do_cluster(struct fixture *f)
@@ -901,7 +1012,7 @@ static void run(const char *const *keys, uint64_t seed)
         switch (below(12)) {
         case 0: do_delete(&f); break;
         case 1: do_query(&f); break;
-        case 2: do_query_except(&f); break;
+        case 2: do_query_own(&f); break;
         case 3: do_get(&f); break;
         case 4: do_near(&f); break;
         case 5: do_cluster(&f); break;

@@ -78,7 +78,7 @@ static void read_texts(void *context)
         size_t n;
 
         assert_int_equal(nd_session_query(session, shared.f.admin, (struct nd_view){bytes, len},
-                                          NULL, &verdict, NULL),
+                                          NULL, NULL, &verdict, NULL),
                          ND_STORE_OK);
         assert_true(verdict.kind == ND_VERDICT_DUPLICATE || !found[text]);
         found[text] |= verdict.kind == ND_VERDICT_DUPLICATE;

@@ -10,7 +10,7 @@
 """
 
 from ._bounded import BoundedResult
-from ._client import Client, Evidence, ServiceError, Stored, Verdict, Version
+from ._client import Client, Evidence, Nearest, ServiceError, Stored, Verdict, Version
 from ._compare import Comparison, Explanation, Features, compare, explain
 from ._dedup import Deduper, Result, dedup
 from ._df import DocumentFrequencies
@@ -48,6 +48,7 @@ __all__ = [
     "InvalidError",
     "Mask",
     "Match",
+    "Nearest",
     "Recipe",
     "Result",
     "ServiceError",

@@ -98,6 +98,41 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """A document that a text is near.
+
+    Attributes
+    ----------
+    id, security : str, tuple of str
+        What it is identified by.
+    visited : datetime or None
+        When it was last posted.
+    evidence : Evidence or None
+        How the text compares with it.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> neardup.Nearest("a").id
+    'a'
+    """
+
+    id: str
+    security: tuple[str, ...] = ()
+    visited: datetime | None = None
+    evidence: Evidence | None = None
+
+    @classmethod
+    def _of(cls, answer: Mapping[str, Any]) -> Nearest:
+        return cls(
+            id=str(answer["id"]),
+            security=tuple(answer.get("security") or ()),
+            visited=_time(answer.get("visited")),
+            evidence=Evidence._of(answer.get("evidence")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What the service says of a text.
 
@@ -106,9 +141,13 @@ class Verdict:
     verdict : str
         "new", "duplicate" or "near-duplicate".
     of, of_security : str or None, tuple of str
-        The id and the security labels of the document that it duplicates; None if it is new.
+        The id and the security labels of the nearest document; None if it is new.
     evidence : Evidence or None
         How the two compare; None if it is new.
+    nearest : tuple of Nearest
+        The nearest documents, the nearest first.
+    cluster : Nearest or None
+        The leader of the cluster that it joins; None if it leads.
     id, security : str or None, tuple of str
         What it was stored as; None of a query.
     stored, durable : bool
@@ -145,6 +184,8 @@ class Verdict:
     distance: int | None = None
     simhash: str | None = None
     answer: Mapping[str, Any] | None = None
+    nearest: tuple[Nearest, ...] = ()
+    cluster: Nearest | None = None
 
     @property
     def is_new(self) -> bool:
@@ -168,6 +209,8 @@ class Verdict:
             distance=answer.get("distance"),
             simhash=answer.get("simhash"),
             answer=answer,
+            nearest=tuple(Nearest._of(document) for document in answer.get("nearest") or ()),
+            cluster=None if answer.get("cluster") is None else Nearest._of(answer["cluster"]),
         )
 
 
@@ -364,6 +407,8 @@ class Client:
         id: str | None = None,
         security: Iterable[str] | None = None,
         dry: bool = False,
+        limit: int | None = None,
+        max_age: str | None = None,
     ) -> Verdict:
         """Decide about a text, and store it as a version of its id.
 
@@ -379,6 +424,10 @@ class Client:
             Its security labels (default: those of the key).
         dry : bool, optional
             Only decide.
+        limit : int, optional
+            How many of the nearest documents are given at most (default: 3; up to 100).
+        max_age : str, optional
+            Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
 
         Returns
         -------
@@ -391,9 +440,16 @@ class Client:
             The text was refused, or the service cannot be reached.
         """
         document = _document(text, html, id, security)
-        return Verdict._of(self._send_json("POST", "/v1/documents" + ("?dry=1" if dry else ""), document))
+        return Verdict._of(self._send_json("POST", "/v1/documents" + _asked(dry, limit, max_age), document))
 
-    def query(self, text: str | None = None, *, html: str | None = None) -> Verdict:
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        html: str | None = None,
+        limit: int | None = None,
+        max_age: str | None = None,
+    ) -> Verdict:
         """Decide about a text, and store nothing.
 
         Parameters
@@ -402,6 +458,10 @@ class Client:
             The text.
         html : str, optional
             In its place: a page.
+        limit : int, optional
+            How many of the nearest documents are given at most (default: 3; up to 100).
+        max_age : str, optional
+            Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
 
         Returns
         -------
@@ -413,7 +473,8 @@ class Client:
         ServiceError
             The text was refused, or the service cannot be reached.
         """
-        return Verdict._of(self._send_json("POST", "/v1/query", _document(text, html, None, None)))
+        document = _document(text, html, None, None)
+        return Verdict._of(self._send_json("POST", "/v1/query" + _asked(False, limit, max_age), document))
 
     def post_many(
         self,
@@ -421,6 +482,8 @@ class Client:
         *,
         batch: int = 100,
         dry: bool = False,
+        limit: int | None = None,
+        max_age: str | None = None,
         errors: Literal["raise", "return"] = "raise",
     ) -> Iterator[Verdict | ServiceError]:
         """Store many documents, in batches.
@@ -434,6 +497,10 @@ class Client:
             How many are sent in a request, of at most about 1 MiB.
         dry : bool, optional
             Only decide.
+        limit : int, optional
+            How many of the nearest documents are given at most (default: 3; up to 100).
+        max_age : str, optional
+            Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
         errors : str, optional
             What becomes of a document that is refused: "raise" ends the iteration; "return" gives the error in the
             place of its verdict.
@@ -448,13 +515,15 @@ class Client:
         ServiceError
             A document was refused, or the service cannot be reached.
         """
-        yield from self._many("/v1/documents" + ("?dry=1" if dry else ""), documents, batch, errors)
+        yield from self._many("/v1/documents" + _asked(dry, limit, max_age), documents, batch, errors)
 
     def query_many(
         self,
         documents: Iterable[str | Mapping[str, Any]],
         *,
         batch: int = 100,
+        limit: int | None = None,
+        max_age: str | None = None,
         errors: Literal["raise", "return"] = "raise",
     ) -> Iterator[Verdict | ServiceError]:
         """Decide about many texts, in batches, and store nothing.
@@ -465,6 +534,10 @@ class Client:
             Texts, or mappings with ``text`` or ``html``.
         batch : int, optional
             How many are sent in a request, of at most about 1 MiB.
+        limit : int, optional
+            How many of the nearest documents are given at most (default: 3; up to 100).
+        max_age : str, optional
+            Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
         errors : str, optional
             As of `post_many`.
 
@@ -478,7 +551,7 @@ class Client:
         ServiceError
             A text was refused, or the service cannot be reached.
         """
-        yield from self._many("/v1/query", documents, batch, errors)
+        yield from self._many("/v1/query" + _asked(False, limit, max_age), documents, batch, errors)
 
     def fingerprint(self, text: str) -> dict[str, Any]:
         """Make the sketch of a text, by the recipe of the service.
@@ -763,6 +836,10 @@ def _batches(lines: Iterable[bytes], batch: int) -> Iterator[list[bytes]]:
 def _query(parameters: Mapping[str, str | int | None]) -> str:
     given = {name: value for name, value in parameters.items() if value is not None}
     return "?" + urlencode(given) if given else ""
+
+
+def _asked(dry: bool, limit: int | None, max_age: str | None) -> str:
+    return _query({"dry": 1 if dry else None, "limit": limit, "max_age": max_age})
 
 
 def _target(id: str, below: str, security: Iterable[str] | None, limit: int | None = None) -> str:

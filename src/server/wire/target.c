@@ -1,6 +1,7 @@
 /* target.c - the routes, a row each, and the target of a request taken apart */
 #include "server/wire/target.h"
 
+#include "base/number/duration.h"
 #include "base/utf8.h"
 #include "base/view.h"
 #include "server/wire/web_files.h"
@@ -20,9 +21,9 @@ static const struct {
     [ND_ROUTE_HEALTH] = {"/healthz", ND_VERB_GET, 0, true},
     [ND_ROUTE_METRICS] = {"/metrics", ND_VERB_GET, 0, false},
     [ND_ROUTE_STATS] = {"/v1/stats", ND_VERB_GET, 0, false},
-    [ND_ROUTE_DOCUMENTS] = {"/v1/documents", ND_VERB_POST, HAS(ID) | HAS(SECURITY) | HAS(DRY),
-                            false},
-    [ND_ROUTE_QUERY] = {"/v1/query", ND_VERB_POST, 0, false},
+    [ND_ROUTE_DOCUMENTS] = {"/v1/documents", ND_VERB_POST,
+                            HAS(ID) | HAS(SECURITY) | HAS(DRY) | HAS(LIMIT) | HAS(MAX_AGE), false},
+    [ND_ROUTE_QUERY] = {"/v1/query", ND_VERB_POST, HAS(LIMIT) | HAS(MAX_AGE), false},
     [ND_ROUTE_FINGERPRINTS] = {"/v1/fingerprints", ND_VERB_POST, 0, false},
     [ND_ROUTE_DOCUMENT] = {"/v1/documents/{id}", ND_VERB_GET | ND_VERB_DELETE, HAS(SECURITY),
                            false},
@@ -46,6 +47,7 @@ static const char *const PARAMETER[ND_PARAMETER_COUNT] = {
     [ND_PARAMETER_B] = "b",
     [ND_PARAMETER_A_SECURITY] = "a_security",
     [ND_PARAMETER_B_SECURITY] = "b_security",
+    [ND_PARAMETER_MAX_AGE] = "max_age",
 };
 
 const char *nd_route_name(enum nd_route route)
@@ -320,19 +322,31 @@ void nd_labels_sort(struct nd_label_list *list)
 enum nd_refusal nd_target_limit(const struct nd_target *target, size_t otherwise, size_t *limit,
                                 struct nd_error *err)
 {
+    bool is_posted = ROUTE[target->route].methods & ND_VERB_POST;
+    size_t most = is_posted ? ND_STORE_NEAREST_MAX : 10000, value = 0;
     struct nd_view text = target->parameter[ND_PARAMETER_LIMIT];
-    size_t value = 0;
 
     *limit = otherwise;
     if (!target->has[ND_PARAMETER_LIMIT])
         return ND_REFUSAL_NONE;
-    for (size_t i = 0; i < text.len && value <= 10000; i++)
+    for (size_t i = 0; i < text.len && value <= most; i++)
         value = text.data[i] >= '0' && text.data[i] <= '9'
                     ? value * 10 + (size_t)(text.data[i] - '0')
                     : SIZE_MAX / 2;
-    if (value == 0 || value > 10000)
-        return nd_refuse(err, ND_REFUSAL_MALFORMED, "limit= is not 1 to 10000");
+    if (value == 0 || value > most)
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "limit= is not 1 to %zu", most);
     *limit = value;
+    return ND_REFUSAL_NONE;
+}
+
+enum nd_refusal nd_target_max_age(const struct nd_target *target, uint64_t *seconds,
+                                  struct nd_error *err)
+{
+    *seconds = 0;
+    if (target->has[ND_PARAMETER_MAX_AGE] &&
+        !nd_duration_read(target->parameter[ND_PARAMETER_MAX_AGE], seconds))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED,
+                         "max_age= is not a time such as 30m, 12h, 90d or 2w");
     return ND_REFUSAL_NONE;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <neardup/types.h>
 
@@ -45,9 +46,10 @@ enum nd_parameter {
     ND_PARAMETER_A,
     ND_PARAMETER_B,
     ND_PARAMETER_A_SECURITY,
-    ND_PARAMETER_B_SECURITY
+    ND_PARAMETER_B_SECURITY,
+    ND_PARAMETER_MAX_AGE
 };
-#define ND_PARAMETER_COUNT (ND_PARAMETER_B_SECURITY + 1)
+#define ND_PARAMETER_COUNT (ND_PARAMETER_MAX_AGE + 1)
 
 /* A list of labels, as a parameter has it. */
 struct nd_label_list {
@@ -89,9 +91,12 @@ enum nd_refusal nd_labels_split(struct nd_view text, struct nd_label_list *out,
                                 struct nd_error *err);
 /* Put labels into the order of their bytes, each once: as the store has them. */
 void nd_labels_sort(struct nd_label_list *list);
-/* The value of limit=, 1 … 10,000, or `otherwise`.  MALFORMED. */
+/* The value of limit=, from 1 to what the route has at most, or `otherwise`.  MALFORMED. */
 enum nd_refusal nd_target_limit(const struct nd_target *target, size_t otherwise, size_t *limit,
                                 struct nd_error *err);
+/* The value of max_age= in seconds, or 0 without it.  MALFORMED. */
+enum nd_refusal nd_target_max_age(const struct nd_target *target, uint64_t *seconds,
+                                  struct nd_error *err);
 /* The value of dry=: 1 or 0, or false without it.  MALFORMED. */
 enum nd_refusal nd_target_dry(const struct nd_target *target, bool *dry, struct nd_error *err);
 

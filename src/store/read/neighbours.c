@@ -63,38 +63,49 @@ static bool equals_others(const struct nd_sketching *sketching, const struct nd_
 static struct nd_near_entry itself(const struct nd_sketching *sketching, uint32_t number,
                                    const struct nd_entry *entry)
 {
-    return (struct nd_near_entry){
-        .number = number,
-        .set = entry->label_set,
-        .identical = ND_IDENTICAL_BYTES,
-        .n_shingles = entry->row.n_shingles,
-        .shared = nd_sketching_reads_shingles(sketching) ? entry->row.n_shingles : 0};
+    return nd_near_itself(sketching, number, entry->label_set, entry->row.n_shingles);
 }
 
-/* Add the first documents, up to the limit, that have the text of an entry; but not the one of an
- * order. */
-static enum nd_status add_holders(struct listing *l, const struct nd_near_entry *near, uint64_t but,
-                                  struct nd_error *err)
+/* Documents with the text of an entry: all, or those of some orders. */
+struct span {
+    uint64_t from, to; /* the first order, and one beyond the last */
+    bool is_all;
+};
+static const struct span every = {0, UINT64_MAX, true};
+
+static bool add_found(struct listing *l, const struct nd_near_entry *near, uint64_t order,
+                      struct nd_view id)
+{
+    if (!ND_RESERVE(l->found, &l->capacity, l->n + 1))
+        return false;
+    l->found[l->n++] = (struct found){.near = *near, .order = order, .id = id};
+    return true;
+}
+
+/* Add the first documents of a span, up to the limit, but not the one of an order; count all. */
+static enum nd_status add_holders(struct listing *l, const struct nd_near_entry *near,
+                                  struct span span, uint64_t but, struct nd_error *err)
 {
     struct nd_txn *txn = l->session->reader.txn;
     struct nd_entry entry;
     struct nd_view id;
-    uint64_t order = 0;
+    uint64_t order = span.from;
     size_t n = 0;
     int found = 0;
     enum nd_status status = nd_reader_entry(&l->session->reader, near->number, &entry, err);
 
     if (status != ND_OK)
         return status;
-    l->total += entry.n_documents;
-    for (;
-         n < l->limit && (found = nd_catalog_next_holder(txn, near->number, &order, &id, err)) == 1;
+    l->total += span.is_all ? entry.n_documents : 0;
+    for (; (n < l->limit || !span.is_all) &&
+           (found = nd_catalog_next_holder(txn, near->number, &order, &id, err)) == 1 &&
+           order < span.to;
          order++) {
-        if (order == but)
+        l->total += !span.is_all;
+        if (order == but || n == l->limit)
             continue;
-        if (!ND_RESERVE(l->found, &l->capacity, l->n + 1))
+        if (!add_found(l, near, order, id))
             return no_memory(err);
-        l->found[l->n++] = (struct found){.near = *near, .order = order, .id = id};
         n++;
     }
     return found < 0 ? (enum nd_status)found : ND_OK;
@@ -201,7 +212,7 @@ static enum nd_status give(struct listing *l, const struct nd_neighbour **out, s
 static enum nd_status take_neighbours(struct listing *l, uint32_t entry, struct nd_error *err)
 {
     struct nd_leaders *leaders = &l->session->leaders;
-    enum nd_status status = nd_leaders_neighbours(leaders, entry, false, err);
+    enum nd_status status = nd_leaders_neighbours(leaders, entry, UINT64_MAX, err);
 
     if (status != ND_OK)
         return status;
@@ -242,10 +253,10 @@ enum nd_store_result nd_session_near(struct nd_session *session, const struct nd
     l.entry = row.entry;
     status = take_neighbours(&l, row.entry, err);
     for (size_t i = 0; status == ND_OK && i < l.n_near; i++)
-        status = add_holders(&l, &l.near[i], UINT64_MAX, err);
+        status = add_holders(&l, &l.near[i], every, UINT64_MAX, err);
     own = itself(l.sketching, row.entry, &l.row);
     if (status == ND_OK && equals_others(l.sketching, &l.row)) {
-        status = add_holders(&l, &own, row.order, err);
+        status = add_holders(&l, &own, every, row.order, err);
         l.total--;
     }
     if (status == ND_OK && !sort_found(&l, nearest_first))
@@ -257,33 +268,93 @@ enum nd_store_result nd_session_near(struct nd_session *session, const struct nd
 
 /* ---- Clusters ---- */
 
-/* The leader of the cluster that an entry is in, and its row. */
-static enum nd_status find_leader(struct listing *l, uint32_t entry, struct nd_error *err)
+/* The leader of the cluster that a document is in, and its row. */
+static enum nd_status find_leader(struct listing *l, const struct nd_document_row *document,
+                                  struct nd_error *err)
 {
+    const struct nd_near_entry own = itself(l->sketching, document->entry, &l->row);
     struct nd_near_entry leader;
-    int found = nd_leaders_of(&l->session->leaders, l->sketching, entry, l->row.row.n_shingles,
-                              &leader, err);
+    int found =
+        nd_leaders_of(&l->session->leaders, l->sketching, &own, document->order, &leader, err);
 
     if (found < 0)
         return (enum nd_status)found;
-    l->entry = found ? leader.number : entry;
+    l->entry = found ? leader.number : document->entry;
     return nd_reader_entry(&l->session->reader, l->entry, &l->row, err);
 }
 
-/* Add the documents of an entry that the leader is near, if it is its leader. */
-static enum nd_status add_follower(struct listing *l, const struct nd_near_entry *near,
-                                   struct nd_error *err)
+/* How the leader that the listing is about looks from an entry that is near it. */
+static struct nd_near_entry leader_seen_from(const struct listing *l,
+                                             const struct nd_near_entry *near)
+{
+    struct nd_near_entry leader = *near;
+
+    leader.number = l->entry;
+    leader.set = l->row.label_set;
+    leader.n_shingles = l->row.row.n_shingles;
+    return leader;
+}
+
+/* End a span where a leader begins that is nearer to an entry than that of the listing.  The leaders
+ * that may be nearer are those below an order. */
+static enum nd_status end_span(struct listing *l, const struct nd_near_entry *near,
+                               struct span *span, uint64_t before, struct nd_error *err)
+{
+    const struct nd_near_entry own = leader_seen_from(l, near);
+    struct nd_leaders *leaders = &l->session->leaders;
+    uint64_t order = 0;
+    enum nd_status status = nd_leaders_neighbours(leaders, near->number, before, err);
+
+    for (size_t i = 0; status == ND_OK && i < leaders->n_hits; i++) {
+        const struct nd_near_entry *other = &leaders->hit[i];
+        int leads;
+
+        status = nd_leaders_order(leaders, other->number, &order, err);
+        if (status != ND_OK || order >= span->to || other->number == l->entry ||
+            nd_near_compare(l->sketching, near->n_shingles, &own, span->from - 1, other, order) < 0)
+            continue;
+        leads = nd_leaders_leads(leaders, other->number, err);
+        if (leads < 0)
+            return (enum nd_status)leads;
+        if (leads)
+            span->to = order;
+    }
+    return status;
+}
+
+/* Add the documents of an entry that is near the leader and does not lead: those that are later than
+ * the leader, and earlier than any leader that is nearer to them. */
+static enum nd_status add_followers(struct listing *l, const struct nd_near_entry *near,
+                                    struct nd_error *err)
 {
     struct nd_leaders *leaders = &l->session->leaders;
-    struct nd_near_entry leader;
-    int found = nd_leaders_leads(leaders, near->number, err);
+    struct span span = {.to = UINT64_MAX};
+    uint64_t order = 0, first = 0;
+    struct nd_entry entry;
+    enum nd_status status = nd_leaders_order(leaders, l->entry, &order, err);
 
-    if (found != 0)
-        return found < 0 ? (enum nd_status)found : ND_OK;
-    found = nd_leaders_of(leaders, l->sketching, near->number, near->n_shingles, &leader, err);
-    if (found < 0)
-        return (enum nd_status)found;
-    return found && leader.number == l->entry ? add_holders(l, near, UINT64_MAX, err) : ND_OK;
+    if (status == ND_OK)
+        status = nd_leaders_order(leaders, near->number, &first, err);
+    if (status == ND_OK)
+        status = nd_reader_entry(&l->session->reader, near->number, &entry, err);
+    if (status != ND_OK || (entry.n_documents == 1 && first < order))
+        return status;
+    span.from = order + 1;
+    status = end_span(l, near, &span, entry.n_documents == 1 ? first : UINT64_MAX, err);
+    span.is_all = first > order && span.to == UINT64_MAX;
+    if (status != ND_OK || span.to <= first)
+        return status;
+    return add_holders(l, near, span, UINT64_MAX, err);
+}
+
+static enum nd_status add_if_follower(struct listing *l, const struct nd_near_entry *near,
+                                      struct nd_error *err)
+{
+    int leads = nd_leaders_leads(&l->session->leaders, near->number, err);
+
+    if (leads != 0)
+        return leads < 0 ? (enum nd_status)leads : ND_OK;
+    return add_followers(l, near, err);
 }
 
 /* A short document that equals nothing is a cluster of its own. */
@@ -305,9 +376,9 @@ static enum nd_status add_cluster(struct listing *l, struct nd_error *err)
     enum nd_status status = take_neighbours(l, l->entry, err);
 
     if (status == ND_OK)
-        status = add_holders(l, &leader, UINT64_MAX, err);
+        status = add_holders(l, &leader, every, UINT64_MAX, err);
     for (size_t i = 0; status == ND_OK && i < l->n_near; i++)
-        status = add_follower(l, &l->near[i], err);
+        status = add_if_follower(l, &l->near[i], err);
     if (status == ND_OK && !sort_found(l, earliest_first))
         status = no_memory(err);
     return status;
@@ -327,7 +398,7 @@ enum nd_store_result nd_session_cluster(struct nd_session *session, const struct
     if (result != ND_STORE_OK)
         return result;
     if (equals_others(l.sketching, &l.row)) {
-        status = find_leader(&l, row.entry, err);
+        status = find_leader(&l, &row, err);
         if (status == ND_OK)
             status = add_cluster(&l, err);
     } else {

@@ -58,6 +58,16 @@ int nd_reader_find(struct nd_reader *reader, uint32_t set, const struct nd_sketc
 
 /* ---- For searches ---- */
 
+enum nd_status nd_reader_leave_out(struct nd_reader *reader, uint32_t number, struct nd_error *err)
+{
+    struct nd_entry entry;
+    enum nd_status status = nd_reader_entry(reader, number, &entry, err);
+
+    if (status == ND_OK && entry.n_documents == 1)
+        reader->absent = number;
+    return status;
+}
+
 static int is_there(void *context, uint32_t number, struct nd_error *err)
 {
     const struct nd_reader *reader = context;

@@ -28,6 +28,9 @@ enum nd_status nd_reader_entry(struct nd_reader *reader, uint32_t number, struct
 int nd_reader_find(struct nd_reader *reader, uint32_t set, const struct nd_sketched *text,
                    uint32_t *number, struct nd_error *err);
 
+/* Have searches not find an entry if only one document has its text. */
+enum nd_status nd_reader_leave_out(struct nd_reader *reader, uint32_t number, struct nd_error *err);
+
 /* For searches in the transaction. */
 struct nd_search_source nd_reader_source(struct nd_reader *reader);
 /* As nd_reader_source, for an index that may have entries that the transaction no longer has. */

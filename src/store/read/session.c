@@ -211,71 +211,62 @@ static enum nd_status collect(struct nd_session *session, const struct nd_caller
     return status;
 }
 
-/* Leave a document out of account, if the caller sees it. */
-static enum nd_status leave_out(struct nd_session *session, const struct nd_document_key *except,
-                                struct nd_error *err)
+/* Find the document that is to have the text, if the caller sees it: it is no answer to itself, and
+ * leads nobody any more if its text changes. */
+static enum nd_status find_own(struct nd_session *session, const struct nd_document_key *key,
+                               const struct nd_sketched *text, struct nd_own_document *own,
+                               struct nd_error *err)
 {
-    struct nd_document_query query;
+    struct nd_document_query query = {
+        .id = key->id, .labels = key->labels, .n_labels = key->n_labels};
     struct nd_document_row row;
+    uint32_t entry;
     enum nd_status status;
-    int found;
+    int found = look_for(session, &query, &row, err);
 
-    session->reader.absent = ND_NO_ENTRY;
-    if (!except)
-        return ND_OK;
-    query = (struct nd_document_query){
-        .id = except->id, .labels = except->labels, .n_labels = except->n_labels};
-    found = look_for(session, &query, &row, err);
     if (found <= 0)
         return (enum nd_status)found;
-    status = nd_leaders_leave_out(&session->leaders, row.entry, row.order, err);
-    session->reader.absent = session->leaders.absent;
-    return status;
+    found = nd_reader_find(&session->reader, row.label_set, text, &entry, err);
+    if (found < 0 && found != ND_EUNSUPPORTED)
+        return (enum nd_status)found;
+    *own = (struct nd_own_document){
+        .entry = row.entry, .order = row.order, .is_unchanged = found == 1 && entry == row.entry};
+    status = nd_reader_leave_out(&session->reader, row.entry, err);
+    return status != ND_OK || own->is_unchanged
+               ? status
+               : nd_leaders_leave_out(&session->leaders, row.entry, row.order, err);
 }
 
-static enum nd_status set_leader(struct nd_session *session, const struct nd_near_entry *hit,
-                                 struct nd_verdict *out, struct nd_error *err)
+static enum nd_status decide(struct nd_session *session, const struct nd_sketched *text,
+                             const struct nd_document_key *own, const struct nd_asked *asked,
+                             bool is_same, struct nd_verdict *out, struct nd_error *err)
 {
-    uint64_t order;
-    struct nd_view id;
-    enum nd_status status = nd_leaders_first(&session->leaders, hit->number, &order, &id, err);
-
-    if (status != ND_OK)
-        return status;
-    nd_verdict_set_leader(out, &session->store->sketching, session->store->sets, hit);
-    return nd_session_copy_id(session, id, &out->of.id, err);
-}
-
-static enum nd_status judge(struct nd_session *session, const struct nd_sketched *text,
-                            const struct nd_document_key *except, bool is_same,
-                            struct nd_verdict *out, struct nd_error *err)
-{
-    struct nd_search *search = &session->search;
+    struct nd_judge judge = {.sketching = &session->store->sketching,
+                             .sets = session->store->sets,
+                             .search = &session->search,
+                             .leaders = &session->leaders,
+                             .answer = &session->answer,
+                             .own = ND_NOT_STORED};
     struct nd_search_source source;
-    struct nd_near_entry hit;
-    size_t n_visible;
-    enum nd_status status = leave_out(session, except, err);
-    int found;
+    enum nd_status status = ND_OK;
 
+    if (own)
+        status = find_own(session, own, text, &judge.own, err);
     if (status != ND_OK)
         return status;
+    nd_judge_ask(&judge, asked, nd_store_now(session->store));
     source =
         is_same ? nd_reader_source(&session->reader) : nd_reader_source_checked(&session->reader);
-    status = nd_search_compare(search, text, &source, err);
-    if (status != ND_OK)
-        return status;
-    nd_verdict_count(out, search, session->sets.number, session->sets.n, &n_visible);
-    found = nd_leaders_choose(&session->leaders, &session->store->sketching, text->n_shingles,
-                              search->hit, n_visible, &hit, err);
-    out->work.pairs = session->leaders.n_pairs;
-    if (found <= 0)
-        return (enum nd_status)found;
-    return set_leader(session, &hit, out, err);
+    status = nd_search_compare(&session->search, text, &source, err);
+    return status == ND_OK
+               ? nd_verdict_decide(&judge, session->sets.number, session->sets.n, out, err)
+               : status;
 }
 
 enum nd_store_result nd_session_query(struct nd_session *session, const struct nd_caller *caller,
-                                      struct nd_view text, const struct nd_document_key *except,
-                                      struct nd_verdict *out, struct nd_error *err)
+                                      struct nd_view text, const struct nd_document_key *own,
+                                      const struct nd_asked *asked, struct nd_verdict *out,
+                                      struct nd_error *err)
 {
     struct nd_sketched sketched;
     struct nd_verdict verdict;
@@ -290,7 +281,8 @@ enum nd_store_result nd_session_query(struct nd_session *session, const struct n
     if (status != ND_OK)
         return nd_store_result_of(status);
     verdict = nd_verdict_of_text(&sketched);
-    status = judge(session, &sketched, except, is_same, &verdict, err);
+    status = decide(session, &sketched, own, asked, is_same, &verdict, err);
+    session->reader.absent = ND_NO_ENTRY;
     if (status == ND_OK)
         *out = verdict;
     return end_with(session, status);

@@ -278,23 +278,22 @@ int nd_leaders_leads(struct nd_leaders *leaders, uint32_t entry, struct nd_error
     return place_of(leaders->memo, leaders->n_places, entry)->leads;
 }
 
-enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry, bool only_earlier,
+enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry, uint64_t before,
                                      struct nd_error *err)
 {
-    uint64_t order = 0, order_of_other = 0;
-    struct nd_pair_scan scan;
+    struct nd_pair_scan scan =
+        nd_pair_scan_begin(entry, before == UINT64_MAX ? UINT32_MAX : bound_of(before));
+    uint64_t order_of_other = 0;
     struct nd_pair_row row;
     struct nd_entry other;
-    enum nd_status status = nd_leaders_order(leaders, entry, &order, err);
+    enum nd_status status = ND_OK;
     int found = 0;
 
     leaders->n_hits = 0;
-    scan =
-        nd_pair_scan_begin(entry, only_earlier && status == ND_OK ? bound_of(order) : UINT32_MAX);
     for (; status == ND_OK && (found = nd_pair_scan_next(leaders, &scan, &row, err)) == 1;
          scan.other++) {
         status = nd_leaders_order(leaders, scan.other, &order_of_other, err);
-        if (status != ND_OK || (only_earlier && order_of_other > order))
+        if (status != ND_OK || order_of_other >= before)
             continue;
         found = nd_catalog_get_entry(leaders->txn, scan.other, &other, err);
         if (found < 0)
@@ -323,13 +322,14 @@ int nd_near_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
                     const struct nd_near_entry *x, uint64_t order_of_x,
                     const struct nd_near_entry *y, uint64_t order_of_y)
 {
-    bool x_is_equal = x->identical != ND_IDENTICAL_NO, y_is_equal = y->identical != ND_IDENTICAL_NO;
+    static const int class[] = {
+        [ND_IDENTICAL_BYTES] = 0, [ND_IDENTICAL_TOKENS] = 1, [ND_IDENTICAL_NO] = 2};
     enum nd_verify verify = sketching->rows.plan.params.verify;
-    int nearer;
+    int nearer = class[x->identical] - class[y->identical];
 
-    if (x_is_equal != y_is_equal)
-        return x_is_equal ? -1 : 1;
-    if (x_is_equal)
+    if (nearer)
+        return nearer;
+    if (x->identical != ND_IDENTICAL_NO)
         return compare_orders(order_of_x, order_of_y);
     if (nd_sketching_reads_shingles(sketching)) {
         struct nd_overlap of_x = {n_shingles, x->n_shingles, x->shared};
@@ -344,7 +344,7 @@ int nd_near_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
 
 int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *sketching,
                       uint64_t n_shingles, const struct nd_near_entry *hit, size_t n,
-                      struct nd_near_entry *best, struct nd_error *err)
+                      uint64_t before, struct nd_near_entry *best, struct nd_error *err)
 {
     uint64_t order = 0, order_of_best = 0;
     bool has_best = false;
@@ -355,8 +355,8 @@ int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *ske
 
         if (status != ND_OK)
             return (int)status;
-        if (has_best &&
-            nd_near_compare(sketching, n_shingles, best, order_of_best, &hit[i], order) < 0)
+        if (order >= before || (has_best && nd_near_compare(sketching, n_shingles, best,
+                                                            order_of_best, &hit[i], order) < 0))
             continue;
         leads = nd_leaders_leads(leaders, hit[i].number, err);
         if (leads < 0)
@@ -370,13 +370,24 @@ int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *ske
     return has_best;
 }
 
-int nd_leaders_of(struct nd_leaders *leaders, const struct nd_sketching *sketching, uint32_t entry,
-                  uint64_t n_shingles, struct nd_near_entry *best, struct nd_error *err)
+/* Documents with the text of a leader follow it, as nothing is nearer. */
+int nd_leaders_of(struct nd_leaders *leaders, const struct nd_sketching *sketching,
+                  const struct nd_near_entry *own, uint64_t order, struct nd_near_entry *best,
+                  struct nd_error *err)
 {
-    enum nd_status status = nd_leaders_neighbours(leaders, entry, true, err);
+    uint64_t first = 0;
+    enum nd_status status = nd_leaders_order(leaders, own->number, &first, err);
+    int leads = status == ND_OK && first < order ? nd_leaders_leads(leaders, own->number, err) : 0;
 
+    if (status != ND_OK || leads < 0)
+        return status != ND_OK ? (int)status : leads;
+    if (leads) {
+        *best = *own;
+        return 1;
+    }
+    status = nd_leaders_neighbours(leaders, own->number, order, err);
     if (status != ND_OK)
         return (int)status;
-    return nd_leaders_choose(leaders, sketching, n_shingles, leaders->hit, leaders->n_hits, best,
-                             err);
+    return nd_leaders_choose(leaders, sketching, own->n_shingles, leaders->hit, leaders->n_hits,
+                             order, best, err);
 }

@@ -81,23 +81,29 @@ struct nd_pair_scan nd_pair_scan_begin(uint32_t entry, uint32_t bound);
 int nd_pair_scan_next(struct nd_leaders *leaders, struct nd_pair_scan *scan,
                       struct nd_pair_row *row, struct nd_error *err);
 
-/* The entries within the threshold of an entry, in leaders->hit: those that are earlier, or all. */
-enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry, bool only_earlier,
+/* Collect the entries within the threshold of an entry in leaders->hit: those of an order below
+ * `before`; UINT64_MAX: all. */
+enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry, uint64_t before,
                                      struct nd_error *err);
 
-/* Whether one hit is nearer than another to a text of n_shingles; of two that are as near, the
- * earlier one.  Negative: x; positive: y. */
+/* Compare how near two hits are to a text of n_shingles: equal bytes come first, then equal tokens,
+ * then what the recipe measures; of two that are as near, the earlier.  Negative: x is nearer;
+ * positive: y. */
 int nd_near_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
                     const struct nd_near_entry *x, uint64_t order_of_x,
                     const struct nd_near_entry *y, uint64_t order_of_y);
 
-/* The nearest of the hits that leads, in *best.  1: there is one. */
+/* Choose the nearest of the hits that leads and has an order below `before`.  1: *best is it. */
 int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *sketching,
                       uint64_t n_shingles, const struct nd_near_entry *hit, size_t n,
-                      struct nd_near_entry *best, struct nd_error *err);
+                      uint64_t before, struct nd_near_entry *best, struct nd_error *err);
 
-/* The leader of a stored entry of n_shingles that does not lead.  1: *best is it; 0: it leads. */
-int nd_leaders_of(struct nd_leaders *leaders, const struct nd_sketching *sketching, uint32_t entry,
-                  uint64_t n_shingles, struct nd_near_entry *best, struct nd_error *err);
+/*
+ * Find the leader of a stored document, by its order and an entry as near as can be to itself: of
+ * all that has an order below it.  1: *best is it; 0: the document leads.
+ */
+int nd_leaders_of(struct nd_leaders *leaders, const struct nd_sketching *sketching,
+                  const struct nd_near_entry *own, uint64_t order, struct nd_near_entry *best,
+                  struct nd_error *err);
 
 #endif

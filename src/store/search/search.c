@@ -213,17 +213,41 @@ static bool add_hit(struct nd_search *search, struct nd_near_entry hit)
     return true;
 }
 
-/* Forget the candidates of a set that are not there. */
+/* Find the entry of a set that has the very bytes of the text; not through the index, where it may
+ * be left out.  *number: it is the first hit, or UINT32_MAX. */
+static enum nd_status find_equal(struct nd_search *search, const struct nd_sketched *text,
+                                 const struct nd_search_source *source, struct nd_searched *set,
+                                 uint32_t *number, struct nd_error *err)
+{
+    struct nd_near_entry hit = {
+        .set = set->set, .identical = ND_IDENTICAL_BYTES, .n_shingles = text->n_shingles};
+    int found = text->equal_by == ND_EQUAL_NEVER
+                    ? 0
+                    : source->find(source->context, set->set, text, &hit.number, err);
+
+    *number = UINT32_MAX;
+    if (found <= 0)
+        return (enum nd_status)found;
+    *number = hit.number;
+    set->has_equal = true;
+    if (nd_sketching_reads_shingles(search->maker->sketching))
+        hit.shared = text->n_shingles;
+    return add_hit(search, hit) ? ND_OK : no_memory(err);
+}
+
+/* Forget the candidates of a set that are not there, and the one that was found already. */
 static int drop_missing(struct nd_search *search, const struct nd_search_source *source,
-                        struct nd_searched *set, struct nd_error *err)
+                        struct nd_searched *set, uint32_t equal, struct nd_error *err)
 {
     size_t n = 0;
 
-    if (!source->is_there)
+    if (!source->is_there && equal == UINT32_MAX)
         return 1;
     for (size_t i = 0; i < set->n_met; i++) {
         struct nd_met met = search->met[set->first + i];
-        int is_there = source->is_there(source->context, met.number, err);
+        int is_there = met.number == equal ? 0
+                       : source->is_there  ? source->is_there(source->context, met.number, err)
+                                           : 1;
 
         if (is_there < 0)
             return is_there;
@@ -234,34 +258,18 @@ static int drop_missing(struct nd_search *search, const struct nd_search_source 
     return 1;
 }
 
-/* Documents that are compared by their bytes alone have no place in the index. */
-static enum nd_status compare_bytes(struct nd_search *search, const struct nd_sketched *text,
-                                    const struct nd_search_source *source, struct nd_searched *set,
-                                    struct nd_error *err)
-{
-    struct nd_near_entry hit = {
-        .set = set->set, .identical = ND_IDENTICAL_BYTES, .n_shingles = text->n_shingles};
-    int found = source->find(source->context, set->set, text, &hit.number, err);
-
-    if (found <= 0)
-        return (enum nd_status)found;
-    if (nd_sketching_reads_shingles(search->maker->sketching))
-        hit.shared = text->n_shingles;
-    set->n_met = set->n_compared = 1;
-    return add_hit(search, hit) ? ND_OK : no_memory(err);
-}
-
 static enum nd_status compare_in_set(struct nd_search *search, const struct nd_sketched *text,
                                      const struct nd_search_source *source, struct nd_searched *set,
                                      struct nd_error *err)
 {
     size_t most = plan_of(search)->params.max_checks;
-    int status = drop_missing(search, source, set, err);
+    uint32_t equal;
+    int status = (int)find_equal(search, text, source, set, &equal, err);
 
+    if (status == ND_OK)
+        status = drop_missing(search, source, set, equal, err);
     if (status < 0)
         return (enum nd_status)status;
-    if (text->equal_by == ND_EQUAL_BY_BYTES)
-        return compare_bytes(search, text, source, set, err);
     set->was_cut = set->n_met > most;
     set->n_compared = set->was_cut ? most : set->n_met;
     for (size_t i = 0; i < set->n_compared; i++) {

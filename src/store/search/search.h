@@ -43,7 +43,8 @@ struct nd_searched {
     uint32_t set;
     size_t first, n_met; /* candidates, of search->met */
     size_t n_compared;
-    bool was_cut; /* there were more than max_checks */
+    bool was_cut;   /* there were more than max_checks */
+    bool has_equal; /* besides, an entry with the very bytes of the text, which is the first hit */
 };
 
 /* A candidate. */
@@ -75,7 +76,8 @@ void nd_search_release(struct nd_search *search);
 enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index *index,
                                  const struct nd_sketched *text, const uint32_t *sets,
                                  size_t n_sets, uint32_t below, struct nd_error *err);
-/* Compare them exactly, at most max_checks in each set.  ND_ENOMEM, and what the source returns. */
+/* Compare them exactly, at most max_checks in each set, and find those with the very bytes of the
+ * text, which are hits in any crowd.  ND_ENOMEM, and what the source returns. */
 enum nd_status nd_search_compare(struct nd_search *search, const struct nd_sketched *text,
                                  const struct nd_search_source *source, struct nd_error *err);
 

@@ -1,10 +1,17 @@
-/* verdict.c - what a caller is told about a text, from the hit that decides */
+/* verdict.c - what a caller is told about a text: the nearest documents, and whose cluster it joins */
 #include "store/search/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum nd_status no_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory for a verdict");
+}
 
 struct nd_verdict nd_verdict_of_text(const struct nd_sketched *text)
 {
     return (struct nd_verdict){.kind = ND_VERDICT_NEW,
-                               .likeness.distance = UINT32_MAX,
                                .tokens = text->n_tokens,
                                .shingles = text->n_shingles,
                                .simhash = text->row.simhash,
@@ -22,18 +29,31 @@ struct nd_likeness nd_likeness_of(const struct nd_sketching *sketching, uint64_t
     return likeness;
 }
 
-void nd_verdict_set_leader(struct nd_verdict *verdict, const struct nd_sketching *sketching,
-                           const struct nd_label_sets *sets, const struct nd_near_entry *hit)
+struct nd_near_entry nd_near_itself(const struct nd_sketching *sketching, uint32_t number,
+                                    uint32_t set, uint64_t n_shingles)
 {
-    verdict->kind =
-        hit->identical != ND_IDENTICAL_NO ? ND_VERDICT_DUPLICATE : ND_VERDICT_NEAR_DUPLICATE;
-    verdict->likeness = nd_likeness_of(sketching, verdict->shingles, hit);
-    verdict->of.labels = nd_label_sets_labels(sets, hit->set, &verdict->of.n_labels);
+    return (struct nd_near_entry){.number = number,
+                                  .set = set,
+                                  .identical = ND_IDENTICAL_BYTES,
+                                  .n_shingles = n_shingles,
+                                  .shared =
+                                      nd_sketching_reads_shingles(sketching) ? n_shingles : 0};
 }
 
-/* Sets ascend in both lists. */
-void nd_verdict_count(struct nd_verdict *verdict, struct nd_search *search, const uint32_t *sets,
-                      size_t n_sets, size_t *n_visible)
+void nd_judge_ask(struct nd_judge *judge, const struct nd_asked *asked, uint64_t now)
+{
+    judge->asked.limit = asked && asked->limit ? asked->limit : ND_STORE_NEAREST;
+    judge->asked.max_age_s = asked ? asked->max_age_s : 0;
+    if (judge->asked.max_age_s && judge->asked.max_age_s < now)
+        judge->visited_since = now - judge->asked.max_age_s;
+}
+
+/* ---- What the caller sees ---- */
+
+/* Count the work in the sets that the caller sees, and move their hits to the front of search->hit:
+ * *n_visible of them.  Sets ascend in both lists. */
+static void take_visible(struct nd_verdict *verdict, struct nd_search *search, const uint32_t *sets,
+                         size_t n_sets, size_t *n_visible)
 {
     size_t at = 0, n = 0;
 
@@ -47,8 +67,8 @@ void nd_verdict_count(struct nd_verdict *verdict, struct nd_search *search, cons
         if (sets[at] != done->set)
             continue;
         verdict->work.label_sets++;
-        verdict->work.candidates += done->n_met;
-        verdict->work.comparisons += done->n_compared;
+        verdict->work.candidates += done->n_met + done->has_equal;
+        verdict->work.comparisons += done->n_compared + done->has_equal;
         verdict->was_cut |= done->was_cut;
     }
     at = 0;
@@ -65,20 +85,224 @@ void nd_verdict_count(struct nd_verdict *verdict, struct nd_search *search, cons
     *n_visible = n;
 }
 
-int nd_verdict_of_entry(struct nd_leaders *leaders, const struct nd_sketching *sketching,
-                        enum nd_equal_by equal_by, uint32_t number, uint32_t set,
-                        uint64_t n_shingles, bool is_first, struct nd_near_entry *hit,
-                        struct nd_error *err)
-{
-    int found = nd_leaders_of(leaders, sketching, number, n_shingles, hit, err);
+/* ---- The nearest documents ---- */
 
-    if (found != 0 || is_first || equal_by == ND_EQUAL_NEVER)
-        return found;
-    *hit =
-        (struct nd_near_entry){.number = number,
-                               .set = set,
-                               .identical = ND_IDENTICAL_BYTES,
-                               .n_shingles = n_shingles,
-                               .shared = nd_sketching_reads_shingles(sketching) ? n_shingles : 0};
-    return 1;
+/* A document that may be given. */
+struct row {
+    struct nd_near_entry near;
+    uint64_t order;
+    struct nd_view id; /* within the transaction */
+};
+
+/* The nearest ones so far, the nearest first. */
+struct list {
+    const struct nd_judge *judge;
+    uint64_t n_shingles; /* of the text */
+    struct row *row;     /* asked.limit of them */
+    size_t n;
+    size_t n_dated; /* documents of a label set whose visit was looked at */
+    uint32_t set;
+    bool was_cut;
+};
+
+static bool is_nearer(const struct list *l, const struct row *x, const struct row *y)
+{
+    return nd_near_compare(l->judge->sketching, l->n_shingles, &x->near, x->order, &y->near,
+                           y->order) < 0;
+}
+
+/* Whether a document would be among the nearest ones. */
+static bool has_place(const struct list *l, const struct row *row)
+{
+    return l->n < l->judge->asked.limit || is_nearer(l, row, &l->row[l->n - 1]);
+}
+
+static void insert(struct list *l, const struct row *row)
+{
+    size_t at = l->n < l->judge->asked.limit ? l->n++ : l->n - 1;
+
+    for (; at > 0 && is_nearer(l, row, &l->row[at - 1]); at--)
+        l->row[at] = l->row[at - 1];
+    l->row[at] = *row;
+}
+
+/* The time at which a document was visited last. */
+static enum nd_status get_visited(const struct nd_judge *judge, uint32_t set, struct nd_view id,
+                                  uint64_t *visited, struct nd_error *err)
+{
+    struct nd_document_row document;
+    int found = nd_catalog_get_document(judge->leaders->txn, set, id, &document, err);
+
+    if (found <= 0)
+        return found < 0 ? (enum nd_status)found
+                         : nd_fail(err, ND_EINPUT, "an entry names a document that is missing");
+    *visited = document.visited;
+    return ND_OK;
+}
+
+/* Whether the visit of one more document of a label set may be looked at: max_checks of them are, so
+ * that many old copies do not take long. */
+static bool may_date(struct list *l, uint32_t set)
+{
+    if (l->judge->visited_since == 0)
+        return true;
+    if (l->set != set)
+        l->n_dated = 0;
+    l->set = set;
+    if (l->n_dated < l->judge->sketching->rows.plan.params.max_checks)
+        return true;
+    l->was_cut = true;
+    return false;
+}
+
+/* Check that a document was visited lately enough.  1, 0. */
+static int is_recent(struct list *l, const struct row *row, struct nd_error *err)
+{
+    uint64_t visited = 0;
+    enum nd_status status;
+
+    if (l->judge->visited_since == 0)
+        return 1;
+    l->n_dated++;
+    status = get_visited(l->judge, row->near.set, row->id, &visited, err);
+    return status == ND_OK ? visited >= l->judge->visited_since : (int)status;
+}
+
+/* Add the documents that have the text of a hit, in their order, as long as they have a place. */
+static enum nd_status add_holders(struct list *l, const struct nd_near_entry *hit,
+                                  struct nd_error *err)
+{
+    const struct nd_own_document *own = &l->judge->own;
+    struct row row = {.near = *hit, .order = 0};
+    int found = 0;
+
+    for (; has_place(l, &row); row.order++) {
+        found =
+            nd_catalog_next_holder(l->judge->leaders->txn, hit->number, &row.order, &row.id, err);
+        if (found <= 0 || !has_place(l, &row))
+            break;
+        if (hit->number == own->entry && row.order == own->order)
+            continue;
+        if (!may_date(l, hit->set))
+            break;
+        found = is_recent(l, &row, err);
+        if (found < 0)
+            break;
+        if (found)
+            insert(l, &row);
+    }
+    return found < 0 ? (enum nd_status)found : ND_OK;
+}
+
+/* ---- The answer ---- */
+
+/* A document as it is given. */
+static enum nd_status describe(const struct nd_judge *judge, const struct nd_near_entry *near,
+                               uint64_t n_shingles, struct nd_view id, struct nd_nearest *out,
+                               struct nd_error *err)
+{
+    char *copy = nd_arena_copy(judge->answer, id.data, id.len);
+
+    if (!copy)
+        return no_memory(err);
+    *out = (struct nd_nearest){.likeness = nd_likeness_of(judge->sketching, n_shingles, near)};
+    out->key.id = (struct nd_view){copy, id.len};
+    out->key.labels = nd_label_sets_labels(judge->sets, near->set, &out->key.n_labels);
+    return get_visited(judge, near->set, id, &out->visited, err);
+}
+
+static enum nd_status give_nearest(const struct list *l, struct nd_verdict *verdict,
+                                   struct nd_error *err)
+{
+    struct nd_nearest *out = nd_arena_alloc(l->judge->answer, (l->n + 1) * sizeof *out);
+    enum nd_status status = out ? ND_OK : no_memory(err);
+
+    for (size_t i = 0; status == ND_OK && i < l->n; i++)
+        status = describe(l->judge, &l->row[i].near, l->n_shingles, l->row[i].id, &out[i], err);
+    if (status != ND_OK)
+        return status;
+    verdict->nearest = out;
+    verdict->n_nearest = l->n;
+    verdict->was_cut |= l->was_cut;
+    if (l->n)
+        verdict->kind = l->row[0].near.identical != ND_IDENTICAL_NO ? ND_VERDICT_DUPLICATE
+                                                                    : ND_VERDICT_NEAR_DUPLICATE;
+    return ND_OK;
+}
+
+static enum nd_status find_nearest(const struct nd_judge *judge, size_t n_hits,
+                                   struct nd_verdict *verdict, struct nd_error *err)
+{
+    struct list l = {.judge = judge, .n_shingles = verdict->shingles, .set = ND_NO_LABEL_SET};
+    enum nd_status status = ND_OK;
+
+    l.row = nd_arena_alloc(judge->answer, (judge->asked.limit + 1) * sizeof *l.row);
+    if (!l.row)
+        return no_memory(err);
+    for (size_t i = 0; status == ND_OK && i < n_hits; i++)
+        status = add_holders(&l, &judge->search->hit[i], err);
+    return status == ND_OK ? give_nearest(&l, verdict, err) : status;
+}
+
+static enum nd_status find_cluster(const struct nd_judge *judge, size_t n_hits,
+                                   struct nd_verdict *verdict, struct nd_error *err)
+{
+    uint64_t before = judge->own.is_unchanged ? judge->own.order : UINT64_MAX, order;
+    struct nd_near_entry leader;
+    struct nd_view id;
+    enum nd_status status;
+    int found = nd_leaders_choose(judge->leaders, judge->sketching, verdict->shingles,
+                                  judge->search->hit, n_hits, before, &leader, err);
+
+    verdict->work.pairs = judge->leaders->n_pairs;
+    if (found <= 0)
+        return (enum nd_status)found;
+    verdict->has_cluster = true;
+    status = nd_leaders_first(judge->leaders, leader.number, &order, &id, err);
+    return status == ND_OK ? describe(judge, &leader, verdict->shingles, id, &verdict->cluster, err)
+                           : status;
+}
+
+enum nd_status nd_verdict_decide(const struct nd_judge *judge, const uint32_t *sets, size_t n_sets,
+                                 struct nd_verdict *verdict, struct nd_error *err)
+{
+    size_t n_hits;
+    enum nd_status status;
+
+    take_visible(verdict, judge->search, sets, n_sets, &n_hits);
+    status = find_nearest(judge, n_hits, verdict, err);
+    return status == ND_OK ? find_cluster(judge, n_hits, verdict, err) : status;
+}
+
+static void keep_id(struct nd_nearest *document, char **at)
+{
+    struct nd_view id = document->key.id;
+
+    memcpy(*at, id.data, id.len);
+    document->key.id.data = *at;
+    *at += id.len;
+}
+
+enum nd_status nd_verdict_keep(struct nd_verdict *verdict, void **memory, struct nd_error *err)
+{
+    size_t n = verdict->n_nearest,
+           bytes = n * sizeof *verdict->nearest + verdict->cluster.key.id.len;
+    struct nd_nearest *copy;
+    char *at;
+
+    for (size_t i = 0; i < n; i++)
+        bytes += verdict->nearest[i].key.id.len;
+    copy = malloc(bytes + 1);
+    if (!copy)
+        return no_memory(err);
+    if (n)
+        memcpy(copy, verdict->nearest, n * sizeof *copy);
+    at = (char *)(copy + n);
+    for (size_t i = 0; i < n; i++)
+        keep_id(&copy[i], &at);
+    if (verdict->has_cluster)
+        keep_id(&verdict->cluster, &at);
+    verdict->nearest = copy;
+    *memory = copy;
+    return ND_OK;
 }

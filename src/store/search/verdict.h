@@ -1,7 +1,14 @@
-/* verdict.h - what a caller is told about a text, from the hit that decides */
+/* verdict.h - what a caller is told about a text: the nearest documents, and whose cluster it joins
+ *
+ *     … nd_search_collect and nd_search_compare, nd_leaders_begin …
+ *     nd_verdict_decide(&judge, sets, n_sets, &verdict, &err);
+ *
+ * The nearest documents are chosen among all that the caller sees, the leader among those that lead.
+ */
 #ifndef ND_STORE_SEARCH_VERDICT_H
 #define ND_STORE_SEARCH_VERDICT_H
 
+#include "base/memory.h"
 #include "store/catalog/label_sets.h"
 #include "store/search/leaders.h"
 #include "store/store.h"
@@ -13,24 +20,38 @@ struct nd_verdict nd_verdict_of_text(const struct nd_sketched *text);
 struct nd_likeness nd_likeness_of(const struct nd_sketching *sketching, uint64_t n_shingles,
                                   const struct nd_near_entry *hit);
 
-/* A leader was found: all but its id. */
-void nd_verdict_set_leader(struct nd_verdict *verdict, const struct nd_sketching *sketching,
-                           const struct nd_label_sets *sets, const struct nd_near_entry *hit);
+/* An entry as near as can be to itself. */
+struct nd_near_entry nd_near_itself(const struct nd_sketching *sketching, uint32_t number,
+                                    uint32_t set, uint64_t n_shingles);
 
-/*
- * Count the work of a search in the sets that the caller sees (ascending), and move their hits to
- * the front of search->hit: *n_visible of them.
- */
-void nd_verdict_count(struct nd_verdict *verdict, struct nd_search *search, const uint32_t *sets,
-                      size_t n_sets, size_t *n_visible);
+/* The document in question, if it is stored: it is no answer to itself. */
+struct nd_own_document {
+    uint32_t entry; /* ND_NO_ENTRY: it is not stored */
+    uint64_t order;
+    bool is_unchanged; /* it has the text, and stays in its cluster */
+};
+#define ND_NOT_STORED ((struct nd_own_document){.entry = ND_NO_ENTRY})
 
-/*
- * Find the document that one with the text of a stored entry duplicates; is_first: none has it
- * before this one. 1: *hit is it; 0: nothing; < 0.
- */
-int nd_verdict_of_entry(struct nd_leaders *leaders, const struct nd_sketching *sketching,
-                        enum nd_equal_by equal_by, uint32_t number, uint32_t set,
-                        uint64_t n_shingles, bool is_first, struct nd_near_entry *hit,
-                        struct nd_error *err);
+/* All that a verdict needs. */
+struct nd_judge {
+    const struct nd_sketching *sketching;
+    const struct nd_label_sets *sets;
+    struct nd_search *search;   /* which has compared the text */
+    struct nd_leaders *leaders; /* of this answer */
+    struct nd_arena *answer;    /* the verdict points into it */
+    struct nd_own_document own;
+    struct nd_asked asked;
+    uint64_t visited_since; /* documents that were visited before are no answer */
+};
+
+/* Note what is asked for, at a time. */
+void nd_judge_ask(struct nd_judge *judge, const struct nd_asked *asked, uint64_t now);
+
+/* Decide about the text that was searched, for a caller who sees these label sets (ascending). */
+enum nd_status nd_verdict_decide(const struct nd_judge *judge, const uint32_t *sets, size_t n_sets,
+                                 struct nd_verdict *verdict, struct nd_error *err);
+
+/* Copy what a verdict points to; free(*memory) releases it. */
+enum nd_status nd_verdict_keep(struct nd_verdict *verdict, void **memory, struct nd_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* decide.c - what becomes of one write, within a transaction
  *
- * A text that its label set has already gets one more holder, and is compared with nothing.  Any
- * other text becomes an entry: it is looked up in every label set, one at a time, and the pairs
- * within the threshold are stored.  The verdict, and the work that is shown with it, are found from
- * the sets that the caller sees.
+ * A text that its label set has already gets one more holder; it is looked up in the label sets that
+ * the caller sees, for the verdict.  Any other text becomes an entry: it is looked up in every label
+ * set, one at a time, and the pairs within the threshold are stored.  The verdict, and the work that
+ * is shown with it, are found from the sets that the caller sees.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -156,19 +156,24 @@ static enum nd_status release_text(struct nd_writer *w, const struct nd_document
 
 /* ---- A new entry ---- */
 
-static enum nd_status search_all(struct nd_writer *w, const struct nd_sketched *text,
-                                 struct nd_error *err)
+static enum nd_status search_sets(struct nd_writer *w, const struct nd_sketched *text,
+                                  const struct nd_set_list *sets, struct nd_error *err)
 {
     struct nd_search_source source =
         w->gone.n ? nd_reader_source_checked(&w->reader) : nd_reader_source(&w->reader);
-    enum nd_status status;
+    enum nd_status status = nd_search_collect(&w->search, w->store->index, text, sets->number,
+                                              sets->n, UINT32_MAX, err);
 
+    return status == ND_OK ? nd_search_compare(&w->search, text, &source, err) : status;
+}
+
+static enum nd_status search_all(struct nd_writer *w, const struct nd_sketched *text,
+                                 struct nd_error *err)
+{
     for (uint32_t set = (uint32_t)w->all.n; set < nd_label_sets_count(w->store->sets); set++)
         if (!note(&w->all, set))
             return no_memory(err);
-    status = nd_search_collect(&w->search, w->store->index, text, w->all.number, w->all.n,
-                               UINT32_MAX, err);
-    return status == ND_OK ? nd_search_compare(&w->search, text, &source, err) : status;
+    return search_sets(w, text, &w->all, err);
 }
 
 static const struct nd_searched *searched_in(const struct nd_search *search, uint32_t set)
@@ -265,66 +270,40 @@ static enum nd_status put_entry(struct nd_writer *w, const struct nd_write *writ
 
 /* ---- Verdicts ---- */
 
-static enum nd_status set_leader(struct nd_writer *w, struct nd_write *write,
-                                 const struct nd_near_entry *hit, struct nd_error *err)
+/* Decide about a text that was searched. */
+static enum nd_status judge(struct nd_writer *w, struct nd_write *write, struct nd_own_document own,
+                            struct nd_error *err)
 {
+    struct nd_judge judge = {.sketching = &w->store->sketching,
+                             .sets = w->store->sets,
+                             .search = &w->search,
+                             .leaders = &w->leaders,
+                             .answer = &w->answer,
+                             .own = own};
     struct nd_verdict *verdict = &write->result.verdict;
-    struct nd_view id;
-    uint64_t order;
-    enum nd_status status = nd_leaders_first(&w->leaders, hit->number, &order, &id, err);
+    enum nd_status status;
 
-    if (status != ND_OK)
-        return status;
-    write->leader = nd_alloc_array(id.len + 1, 1);
-    if (!write->leader)
-        return no_memory(err);
-    memcpy(write->leader, id.data, id.len);
-    nd_verdict_set_leader(verdict, &w->store->sketching, w->store->sets, hit);
-    verdict->of.id = (struct nd_view){write->leader, id.len};
-    return ND_OK;
-}
-
-static void begin_verdict(struct nd_writer *w, struct nd_write *write)
-{
-    write->result.verdict = nd_verdict_of_text(&write->sketched);
+    *verdict = nd_verdict_of_text(&write->sketched);
+    nd_arena_reset(&w->answer);
     nd_leaders_begin(&w->leaders, w->reader.txn, w->visible.number, w->visible.n);
+    nd_judge_ask(&judge, &write->asked, w->now);
+    status = nd_verdict_decide(&judge, w->visible.number, w->visible.n, verdict, err);
+    free(write->kept);
+    write->kept = NULL;
+    return status == ND_OK ? nd_verdict_keep(verdict, &write->kept, err) : status;
 }
 
-static enum nd_status end_verdict(struct nd_writer *w, struct nd_write *write, int found,
-                                  const struct nd_near_entry *hit, struct nd_error *err)
+/* Decide about a document that has the text already: all but itself may be near it. */
+static enum nd_status judge_again(struct nd_writer *w, struct nd_write *write,
+                                  const struct nd_document_row *row, struct nd_error *err)
 {
-    write->result.verdict.work.pairs = w->leaders.n_pairs;
-    if (found <= 0)
-        return (enum nd_status)found;
-    return set_leader(w, write, hit, err);
-}
+    struct nd_own_document own = {.entry = row->entry, .order = row->order, .is_unchanged = true};
+    enum nd_status status = nd_reader_leave_out(&w->reader, row->entry, err);
 
-/* Judge a text that was searched. */
-static enum nd_status judge_new(struct nd_writer *w, struct nd_write *write, struct nd_error *err)
-{
-    struct nd_near_entry hit;
-    size_t n_visible;
-    int found;
-
-    begin_verdict(w, write);
-    nd_verdict_count(&write->result.verdict, &w->search, w->visible.number, w->visible.n,
-                     &n_visible);
-    found = nd_leaders_choose(&w->leaders, &w->store->sketching, write->sketched.n_shingles,
-                              w->search.hit, n_visible, &hit, err);
-    return end_verdict(w, write, found, &hit, err);
-}
-
-/* Judge a document with the text of an entry. */
-static enum nd_status judge_holder(struct nd_writer *w, struct nd_write *write, uint32_t number,
-                                   uint32_t set, bool is_first, struct nd_error *err)
-{
-    struct nd_near_entry hit;
-    int found;
-
-    begin_verdict(w, write);
-    found = nd_verdict_of_entry(&w->leaders, &w->store->sketching, write->sketched.equal_by, number,
-                                set, write->sketched.n_shingles, is_first, &hit, err);
-    return end_verdict(w, write, found, &hit, err);
+    if (status == ND_OK)
+        status = search_sets(w, &write->sketched, &w->visible, err);
+    w->reader.absent = ND_NO_ENTRY;
+    return status == ND_OK ? judge(w, write, own, err) : status;
 }
 
 /* ---- Documents ---- */
@@ -394,14 +373,8 @@ static enum nd_status revisit(struct nd_writer *w, struct nd_write *write,
 {
     struct nd_document_row row = *before;
     struct nd_version_row version;
-    uint64_t order = 0;
-    struct nd_view first;
-    enum nd_status status;
-    int found = nd_catalog_next_holder(w->reader.txn, row.entry, &order, &first, err);
+    enum nd_status status = judge_again(w, write, &row, err);
 
-    if (found < 0)
-        return (enum nd_status)found;
-    status = judge_holder(w, write, row.entry, row.label_set, order == row.order, err);
     if (status == ND_OK)
         status = get_version(w, &row, &version, err);
     if (status != ND_OK)
@@ -425,7 +398,9 @@ static enum nd_status take_text(struct nd_writer *w, struct nd_write *write, boo
     row->order = nd_order_next(w->state.next_order, w->next_entry);
     w->state.next_order = row->order + 1;
     if (has_entry) {
-        status = judge_holder(w, write, row->entry, set, false, err);
+        status = search_sets(w, &write->sketched, &w->visible, err);
+        if (status == ND_OK)
+            status = judge(w, write, ND_NOT_STORED, err);
         if (status == ND_OK)
             status = nd_reader_entry(&w->reader, row->entry, &entry, err);
         if (status == ND_OK) {
@@ -436,7 +411,7 @@ static enum nd_status take_text(struct nd_writer *w, struct nd_write *write, boo
         row->entry = w->next_entry;
         status = search_all(w, &write->sketched, err);
         if (status == ND_OK)
-            status = judge_new(w, write, err);
+            status = judge(w, write, ND_NOT_STORED, err);
         if (status == ND_OK)
             status = put_entry(w, write, set, no_space, err);
     }

@@ -133,6 +133,7 @@ static enum nd_store_result make_write(struct nd_session *session, const struct 
     write->caller = nd_caller_hold(caller);
     write->is_deletion = request->is_deletion;
     write->any_labels = request->is_deletion && request->any_labels;
+    write->asked = request->asked;
     status = prepare(session, write, request, set, err);
     if (status != ND_OK) {
         nd_write_free(write);
@@ -170,7 +171,7 @@ void nd_write_free(struct nd_write *write)
     free(write->memory);
     free(write->labels);
     free(write->shingle);
-    free(write->leader);
+    free(write->kept);
     free(write);
 }
 

@@ -13,6 +13,7 @@ struct nd_write {
     struct nd_view *labels;   /* of the set */
     size_t n_labels;
     bool is_deletion, any_labels;
+    struct nd_asked asked;
     struct nd_sketched sketched;
     uint64_t *shingle;       /* of sketched */
     struct nd_buffer record; /* the compressed text */
@@ -22,7 +23,7 @@ struct nd_write {
 
     struct nd_written result;
     struct nd_error error;
-    char *leader; /* the id of result.verdict.of */
+    void *kept; /* what result.verdict points to */
 };
 
 /* The result of a write that failed, with a message. */

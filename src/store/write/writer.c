@@ -35,6 +35,7 @@ void nd_writer_release(struct nd_writer *w)
     nd_leaders_release(&w->leaders);
     nd_search_release(&w->search);
     nd_reader_release(&w->reader);
+    nd_arena_release(&w->answer);
     nd_sketch_maker_release(&w->maker);
     free(w->all.number);
     free(w->visible.number);

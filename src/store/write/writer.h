@@ -27,6 +27,7 @@ struct nd_writer {
     struct nd_search search;
     struct nd_leaders leaders;
     struct nd_reader reader;
+    struct nd_arena answer;          /* the verdict at hand */
     struct nd_set_list all, visible; /* all label sets; those of the caller at hand */
     uint32_t next_entry;             /* the next number of the index; none is used twice */
     uint32_t committed_entry;        /* the same in the database: less, after a failure */

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""The service, `neardup dedup` and `neardup explain` on the same documents in the same order: one leader for each.
+
+    agree.py CLOCKED_SERVER NEARDUP [FIRST_SEED [COUNT]]
+
+Each document is asked about, posted, and, once all are there, posted again unchanged: every answer names the leader
+that dedup keeps in its place, with the same evidence, and so does the list of its cluster.  Exit status 1: one differs.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+import rest  # noqa: E402  (no files beside the sources)
+import texts  # noqa: E402
+
+RECIPES = ["default", "short-texts", "manku-2007", "default,threshold=0.6", "default,candidates=simhash"]
+
+
+def options(recipe):
+    name, *changes = recipe.split(",")
+    return ["--recipe", name, *(word for change in changes for word in ("--set", change))]
+
+
+def deduplicate(neardup, recipe, path, folder):
+    """By id: the row of what was removed."""
+    manifest = os.path.join(folder, "manifest.jsonl")
+    command = [neardup, "dedup", "--quiet", *options(recipe), "--manifest", manifest, "-o", os.devnull, path]
+    subprocess.run(command, check=True)
+    with open(manifest, encoding="utf-8") as rows:
+        return {row["removed"]: row for row in map(json.loads, rows) if "removed" in row}
+
+
+def explained(neardup, recipe, path, a, b):
+    command = [neardup, "explain", "--json", *options(recipe), "--corpus", path, a, b]
+    return json.loads(subprocess.run(command, check=False, capture_output=True).stdout)
+
+
+def leader(cluster):
+    """Of an answer: the id, and what is measured."""
+    if cluster is None:
+        return None
+    e = cluster["evidence"]
+    return cluster["id"], e["identical"], e["resemblance"], e["distance"]
+
+
+def removed(row):
+    """The same of a row of the manifest, as far as it measures."""
+    return row and (row["kept"], row["identical"], row.get("resemblance"), row.get("distance"))
+
+
+def same(said, wanted):
+    """Whether the two name one leader, and agree where both measure."""
+    if said is None or wanted is None:
+        return said is wanted
+    if said[0] != wanted[0] or (said[1] == "no") != (wanted[1] == "no"):
+        return False
+    return said[1] != "no" or all(x == y or x is None or y is None for x, y in zip(said[2:], wanted[2:]))
+
+
+def try_seed(program, neardup, seed):
+    """How many answers were compared; the first that differs ends it."""
+    rng = random.Random(seed)
+    recipe = RECIPES[seed % len(RECIPES)]
+    some = texts.family(rng, 16)
+    documents = [(f"d{i}", rng.choice(some)) for i in range(40)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "documents.jsonl")
+        with open(path, "w", encoding="utf-8") as out:
+            out.writelines(json.dumps({"id": name, "text": text}) + "\n" for name, text in documents)
+        rows = deduplicate(neardup, recipe, path, folder)
+        answers = {name: [] for name, _ in documents}
+        with rest.Service(program, folder, recipe, {"root": ["*"]}) as service:
+            for name, text in documents:
+                asked = service.send("root", "POST", "/v1/query", text.encode(), "text/plain").json()
+                answers[name] += [asked, service.put("root", name, [], text).json()]
+            for name, text in documents:
+                answers[name] += [service.put("root", name, [], text, dry=dry).json() for dry in ("1", None)]
+                first = service.send("root", "GET", rest.document_path(name, "/cluster"), limit=1).json()["documents"][0]["id"]
+                kept = rows[name]["kept"] if name in rows else name
+                if first != kept:
+                    raise SystemExit(f"seed {seed}, {recipe}: the leader of {name} is {first}, of dedup {kept}")
+        for name, _ in documents:
+            wanted = removed(rows.get(name))
+            for answer in answers[name]:
+                if not same(leader(answer["cluster"]), wanted):
+                    raise SystemExit(f"seed {seed}, {recipe}: {name} in {path}\n{answer}\n--- of dedup\n{rows.get(name)}")
+        if rows:
+            row = rng.choice(list(rows.values()))
+            pair = explained(neardup, recipe, path, row["removed"], row["kept"])
+            if not pair["duplicates"]:
+                raise SystemExit(f"seed {seed}, {recipe}: explain says {pair}\n--- of dedup\n{row}")
+    return 5 * len(documents)
+
+
+def main():
+    program, neardup = sys.argv[1:3]
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 300 if "NEARDUP_NIGHTLY" in os.environ else 15
+    compared = sum(try_seed(program, neardup, seed) for seed in range(first, first + count))
+    print(f"{count} corpora, {compared} answers: one leader for each document")
+
+
+if __name__ == "__main__":
+    main()
