@@ -248,6 +248,17 @@ def test_a_result_of_sketch_files(here):
     )
 
 
+def test_open_files_are_compared_with_too(here):
+    survivors = neardup.dedup(["a.sketch", "b.sketch"]).survivors
+    expected = ids(neardup.dedup("x.sketch", against=["a.sketch", "b.sketch"]).survivors)
+    for way in ({}, {"memory": "64M"}):
+        assert ids(neardup.dedup("x.sketch", against=survivors, **way).survivors) == expected
+        found = neardup.dedup("x.jsonl", id="id", against=neardup.dedup(["a.sketch", "b.sketch"]).survivors, **way)
+        assert [row["id"] for row in found.survivors] == expected
+    neardup.dedup_files("x.jsonl", "k.jsonl", id="id", against=[neardup.read_sketches("a.sketch"), "b.sketch"])
+    assert [json.loads(line)["id"] for line in (here / "k.jsonl").read_text().splitlines()] == expected
+
+
 def test_no_documents(here):
     neardup.write_sketches([], "none.sketch")
     result = neardup.dedup("none.sketch", against="a.sketch")

@@ -23,7 +23,7 @@ from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._progress import Progress, reporting
 from ._recipe import Recipe, Value
-from ._sketch_file import Sketches
+from ._sketch_file import Sketches, paths_of_sketches
 from ._sketched import Sketched
 from ._table import Column, Table
 
@@ -388,7 +388,7 @@ def dedup(
     recipe: Recipe | str | None = None,
     set: dict[str, Value] | None = None,
     df: Frequencies = None,
-    against: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    against: str | os.PathLike[str] | Sketches | Sequence[str | os.PathLike[str] | Sketches] = (),
     only_against: bool = False,
     memory: str | int | None = None,
     tmp: str | os.PathLike[str] | None = None,
@@ -446,7 +446,7 @@ def dedup(
     df : DocumentFrequencies, path or "auto", optional
         The df table for the signatures that need one; ``"auto"``: count the data first (default:
         the files that the recipe names).
-    against : path or sequence of paths, optional
+    against : path, Sketches or sequence of them, optional
         Sketch files (:func:`write_sketches`) of documents that were seen before: rows are compared
         with these too, and only rows are removed.  The survivors are those of one call for all
         documents, the seen ones first: `keep` and `prefer` choose among the rows.  The files keep the
@@ -516,7 +516,7 @@ def dedup(
     sketched = Sketched.of(data, text)
     compared: dict[str, Any] = {"id": id, "prefer": prefer, "within": within, "never": never}
     plan = sketched.plan(made, df, text, **compared) if sketched else Plan(made, text, **compared)
-    paths = [against] if isinstance(against, (str, os.PathLike)) else against
+    paths = paths_of_sketches(against)
     if only_against:
         check_alone(plan, paths)
     seen = [Sketches(path, ["id", "source", "line"]) for path in paths]

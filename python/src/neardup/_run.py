@@ -18,6 +18,7 @@ from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._recipe import Recipe, Value
 from ._room import Room
+from ._sketch_file import Sketches, paths_of_sketches
 from ._sketched import Sketched
 from ._sources import Added, Rows, Source, ahead, find, kind_of, release_unused
 
@@ -494,7 +495,7 @@ def dedup_files(
     cluster: Literal["star", "components", "complete"] | None = None,
     recipe: Recipe | str | None = None,
     set: Mapping[str, Value] | None = None,
-    against: Path | Sequence[Path] = (),
+    against: Path | Sketches | Sequence[Path | Sketches] = (),
     append: bool = False,
     only_against: bool = False,
     memory: str | int | None = None,
@@ -533,7 +534,7 @@ def dedup_files(
         files have ids of their own.
     threshold, shingle, method, keep, prefer, within, never, short, cluster, recipe, set : optional
         As for :func:`dedup`.
-    against : path or sequence of paths, optional
+    against : path, Sketches or sequence of them, optional
         Sketch files of documents that were seen before: rows are compared with these too, and only
         rows are removed, as by ``neardup dedup --against``.  Decisions rest on sketches.  In memory is
         an index of the rows and of the documents that matter to them; with `memory` it is measured, and
@@ -616,7 +617,7 @@ def dedup_files(
         threads=threads,
         folder=_path(folder),
         memory=memory,
-        against=_paths(against),
+        against=paths_of_sketches(against),
         append=append,
         only_against=only_against,
         hold=hold,

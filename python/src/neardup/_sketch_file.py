@@ -353,6 +353,12 @@ class Sketches:
         return f"<neardup.Sketches of {len(self):,} documents: {', '.join(self.column_names)}>"
 
 
+def paths_of_sketches(files: Path | Sketches | Sequence[Path | Sketches]) -> list[str]:
+    """The paths of sketch files, each of which is a path or open."""
+    some = [files] if isinstance(files, (str, os.PathLike, Sketches)) else files
+    return [one.path if isinstance(one, Sketches) else os.fspath(one) for one in some]
+
+
 def read_sketches(path: Path, columns: Sequence[str] | None = None) -> Sketches:
     """Open a file of sketches.
 
