@@ -252,6 +252,48 @@ def test_wide_fingerprints_are_lists_of_words(tmp_path):
     assert all(len(words) == 2 for table in sketches for words in table["fingerprint"])
 
 
+@pytest.mark.parametrize("recipe", sorted(neardup.shipped_recipes()))
+def test_every_signature_has_a_column(tmp_path, recipe):
+    rng = random.Random(5)
+    words = [f"{rng.choice(['the', 'a', 'market', 'price', 'there', 'is'])} w{rng.randrange(90)}." for _ in range(900)]
+    rows = [
+        {
+            "id": str(i),
+            "text": "<p>"
+            + " ".join(words[9 * i : 9 * i + 120])
+            + "".join(f'<a href="http://h.org/{k}">x</a>' for k in range(20)),
+        }
+        for i in range(20)
+    ]
+    rows.append({"id": "none", "text": ""})
+    file = tmp_path / "a.sketch"
+    made = neardup.Recipe(recipe)
+    if recipe in ("code", "framed-pages"):
+        made.use_template(neardup.DocumentFrequencies.count(rows, recipe=made, features="sketch"))
+    try:
+        neardup.write_sketches(rows, file, id="id", recipe=made, df="auto")
+    except neardup.InvalidError as error:
+        assert "nothing in the recipe needs a df table" in str(error)
+        neardup.write_sketches(rows, file, id="id", recipe=made)
+    sketches = neardup.read_sketches(file)
+    table = next(iter(sketches))
+    names = [name for name in sketches.column_names if name.startswith("signature_")]
+    several = sketches.info["signatures"]
+    if sketches.info["fingerprint_bits"]:
+        assert names == [] and len(several) == 1
+    else:
+        assert names == [f"signature_{name}" for name in several]
+    found = 0
+    for name, width in zip(names, several.values()):
+        for value in table[name][:]:
+            assert width == 1 and isinstance(value, int) or value is None or len(value) == (width or len(value))
+            found += bool(value)
+        assert not table[name][20], "an empty text has no signature"
+    # Rows without markup have no links and paths; of twenty no term is rare enough for some lexicons.
+    assert found or not names or recipe in ("dean-henzinger-1999", "joshi-2003", "kolcz-2004-mail", "kolcz-2004-web")
+    assert len(neardup.read_sketches(file, names[:1]).column_names) == min(len(names), 1)
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     path = tmp_path_factory.mktemp("small") / "a.sketch"

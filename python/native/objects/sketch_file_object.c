@@ -465,21 +465,34 @@ static PyObject *names_kept(const struct nd_sketch_file_info *info)
     return names;
 }
 
+static PyObject *words_kept(const struct nd_sketch_file_info *info)
+{
+    PyObject *words = PyTuple_New((Py_ssize_t)info->n_signatures);
+
+    for (unsigned i = 0; words && i < info->n_signatures; i++) {
+        PyObject *number = PyLong_FromUnsignedLong(info->signature[i].words);
+
+        if (!number || PyTuple_SetItem(words, (Py_ssize_t)i, number) < 0)
+            Py_CLEAR(words);
+    }
+    return words;
+}
+
 /* sketch_file_info(file): the recipe's text, its fingerprint, generation, documents, blocks, bits of a
- * fingerprint, whether there are shingles, bytes, the names of fields. */
+ * fingerprint, whether there are shingles, bytes, the names of fields, words of each signature. */
 static PyObject *sketch_file_info(PyObject *module, PyObject *capsule)
 {
     const struct nd_sketch_file *file = nd_py_sketch_file(capsule);
     const struct nd_sketch_file_info *info = file ? nd_sketch_file_info(file) : NULL;
 
     (void)module;
-    return info ? Py_BuildValue("s#KKKIINKN", info->recipe.data, (Py_ssize_t)info->recipe.len,
+    return info ? Py_BuildValue("s#KKKIINKNN", info->recipe.data, (Py_ssize_t)info->recipe.len,
                                 (unsigned long long)info->recipe_fingerprint,
                                 (unsigned long long)info->generation,
                                 (unsigned long long)info->documents, info->blocks,
                                 nd_sketch_fingerprint_bits(info),
                                 PyBool_FromLong(info->keeps.shingles),
-                                (unsigned long long)info->bytes, names_kept(info))
+                                (unsigned long long)info->bytes, names_kept(info), words_kept(info))
                 : NULL;
 }
 
@@ -567,36 +580,52 @@ static PyObject *columns_of(const struct nd_sketch_block *block)
     return columns;
 }
 
-/* The fingerprints: a number each, or where they are wider a list of words.  None: there are none. */
-static PyObject *fingerprints_of(const struct nd_sketch_block *block, unsigned bits)
+/* A signature of one width: a number each, or a list of words; missing where it is rejected. */
+static PyObject *words_of(const struct nd_sketch_block *block, unsigned signature, unsigned words,
+                          const char *name)
 {
-    const unsigned words = (bits + 63) / 64;
     char format[16];
-    struct nd_py_column_type type = {"fingerprint", words > 1 ? format : "L", 8 * words,
-                                     words > 1 ? "L" : NULL, words > 1 ? words : 0};
+    const struct nd_py_column_type type = {name, words > 1 ? format : "L", 8 * (size_t)words,
+                                           words > 1 ? "L" : NULL, words > 1 ? words : 0};
     PyObject *columns, *column;
     uint8_t *validity;
     void *values;
 
-    if (!bits)
-        Py_RETURN_NONE;
     PyOS_snprintf(format, sizeof format, "+w:%u", words);
     columns = nd_py_columns(&type, 1, block->n, &values, &validity);
     if (!columns)
         return NULL;
-    for (size_t i = 0; i < block->n; i++)
-        if (nd_sketch_row_words(&block->rows[i], 0)) {
-            memcpy((uint64_t *)values + words * i, nd_sketch_row_words(&block->rows[i], 0),
-                   8 * words);
+    for (size_t i = 0; i < block->n; i++) {
+        const uint64_t *word = nd_sketch_row_words(&block->rows[i], signature);
+
+        if (word) {
+            memcpy((uint64_t *)values + words * i, word, 8 * (size_t)words);
             nd_py_set_bit(validity, i);
         }
+    }
     column = Py_XNewRef(PyTuple_GetItem(columns, 0));
     Py_DECREF(columns);
     return column;
 }
 
-/* The shingles: lists of numbers. */
-static PyObject *shingles_of(const struct nd_sketch_block *block)
+/* The numbers of a row in a column of lists: those of a signature, or its shingles. */
+struct numbers {
+    const uint64_t *word;
+    size_t count;
+};
+enum { OF_SHINGLES = ND_RECIPE_SIGNATURES };
+
+static struct numbers numbers_of(const struct nd_sketch_row *row, unsigned which)
+{
+    if (which == OF_SHINGLES)
+        return (struct numbers){row->shingles, row->n_shingles};
+    return row->signature[which].is_rejected
+               ? (struct numbers){NULL, 0}
+               : (struct numbers){row->signature[which].word, row->signature[which].count};
+}
+
+/* Lists of numbers; an empty one where a set of values is rejected. */
+static PyObject *lists_of(const struct nd_sketch_block *block, unsigned which, const char *name)
 {
     PyObject *ends = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(8 * (block->n + 1)));
     PyObject *values = NULL, *column = NULL;
@@ -604,60 +633,87 @@ static PyObject *shingles_of(const struct nd_sketch_block *block)
 
     for (size_t i = 0; ends && i <= block->n; i++) {
         memcpy(PyBytes_AsString(ends) + 8 * i, &n, sizeof n);
-        n += i < block->n ? block->rows[i].n_shingles : 0;
+        n += i < block->n ? numbers_of(&block->rows[i], which).count : 0;
     }
     if (ends)
         values = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(8 * n));
     n = 0;
-    for (size_t i = 0; values && i < block->n; n += block->rows[i++].n_shingles)
-        if (block->rows[i].n_shingles)
-            memcpy(PyBytes_AsString(values) + 8 * n, block->rows[i].shingles,
-                   8 * (size_t)block->rows[i].n_shingles);
+    for (size_t i = 0; values && i < block->n; i++) {
+        struct numbers list = numbers_of(&block->rows[i], which);
+
+        if (list.count)
+            memcpy(PyBytes_AsString(values) + 8 * n, list.word, 8 * list.count);
+        n += list.count;
+    }
     if (values)
-        column = Py_BuildValue("ssOOsIO", "shingles", "+L", values, Py_None, "L", 0, ends);
+        column = Py_BuildValue("ssOOsIO", name, "+L", values, Py_None, "L", 0, ends);
     Py_XDECREF(ends);
     Py_XDECREF(values);
     return column;
 }
 
-/* Id, the other columns, fingerprints, shingles; and how many rows. */
-static PyObject *tables_of(const struct nd_sketch_block *block, unsigned bits, bool shingles)
+/* A column for each signature that has a name in the tuple; None for the others. */
+static PyObject *signatures_of(const struct nd_sketch_block *block,
+                               const struct nd_sketch_file_info *info, PyObject *names)
+{
+    PyObject *columns = PyTuple_New(PyTuple_Size(names));
+
+    for (unsigned i = 0; columns && i < (unsigned)PyTuple_Size(names); i++) {
+        PyObject *name = PyTuple_GetItem(names, (Py_ssize_t)i), *column = NULL;
+        const char *text = name == Py_None ? NULL : PyUnicode_AsUTF8AndSize(name, NULL);
+
+        if (name == Py_None)
+            column = Py_NewRef(Py_None);
+        else if (text)
+            column = info->signature[i].words ? words_of(block, i, info->signature[i].words, text)
+                                              : lists_of(block, i, text);
+        if (!column || PyTuple_SetItem(columns, (Py_ssize_t)i, column) < 0)
+            Py_CLEAR(columns);
+    }
+    return columns;
+}
+
+/* Id, the other columns, signatures, shingles; and how many rows. */
+static PyObject *tables_of(const struct nd_sketch_block *block,
+                           const struct nd_sketch_file_info *info, PyObject *names, bool shingles)
 {
     PyObject *id = nd_py_text_column("id", block->n, id_at, block);
     PyObject *columns = id ? columns_of(block) : NULL;
-    PyObject *fingerprints = columns ? fingerprints_of(block, bits) : NULL;
+    PyObject *signatures = columns ? signatures_of(block, info, names) : NULL;
     PyObject *lists = NULL, *result = NULL;
 
-    if (fingerprints)
-        lists = shingles ? shingles_of(block) : Py_NewRef(Py_None);
+    if (signatures)
+        lists = shingles ? lists_of(block, OF_SHINGLES, "shingles") : Py_NewRef(Py_None);
     if (lists)
-        result = Py_BuildValue("OOOOn", id, columns, fingerprints, lists, (Py_ssize_t)block->n);
+        result = Py_BuildValue("OOOOn", id, columns, signatures, lists, (Py_ssize_t)block->n);
     Py_XDECREF(id);
     Py_XDECREF(columns);
-    Py_XDECREF(fingerprints);
+    Py_XDECREF(signatures);
     Py_XDECREF(lists);
     return result;
 }
 
-/* sketch_file_read(file, block, whether with shingles): its columns and how many rows; without a file,
- * those of no rows: sketch_file_read(file, -1, …). */
+/* sketch_file_read(file, block, whether with shingles, names of signatures): its columns and how many
+ * rows; block -1: those of no rows.  A signature is read if it has a name, not None. */
 static PyObject *sketch_file_read(PyObject *module, PyObject *args)
 {
     struct nd_sketch_block block = {0};
     const struct nd_sketch_file *file;
     const struct nd_sketch_file_info *info;
-    PyObject *capsule, *result;
+    PyObject *capsule, *names, *result;
     enum nd_status status = ND_OK;
     struct nd_error err;
     long long number;
     int shingles;
 
-    if (!PyArg_ParseTuple(args, "OLp", &capsule, &number, &shingles) ||
+    if (!PyArg_ParseTuple(args, "OLpO!", &capsule, &number, &shingles, &PyTuple_Type, &names) ||
         !(file = PyCapsule_GetPointer(capsule, READER)))
         return NULL;
     info = nd_sketch_file_info(file);
     if (shingles && !info->keeps.shingles)
         return PyErr_Format(PyExc_ValueError, "the file keeps no shingles");
+    if (PyTuple_Size(names) != (Py_ssize_t)info->n_signatures)
+        return PyErr_Format(PyExc_ValueError, "the file has %u signatures", info->n_signatures);
     if (number >= 0) {
         Py_BEGIN_ALLOW_THREADS;
         status =
@@ -665,8 +721,7 @@ static PyObject *sketch_file_read(PyObject *module, PyObject *args)
                                 shingles ? ND_SKETCH_FILE_ALL : ND_SKETCH_FILE_ROWS, &block, &err);
         Py_END_ALLOW_THREADS;
     }
-    result = status == ND_OK ? tables_of(&block, nd_sketch_fingerprint_bits(info), shingles)
-                             : nd_py_raise(module, &err);
+    result = status == ND_OK ? tables_of(&block, info, names, shingles) : nd_py_raise(module, &err);
     nd_sketch_block_release(&block);
     return result;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -261,7 +262,8 @@ class Sketches:
     info : dict
         ``documents``, ``blocks``, ``generation`` (how often it was written to), ``bytes``,
         ``shingles`` (whether they are kept), ``fingerprint_bits`` (0: the signatures are not one
-        simhash), ``fields`` (those whose values are kept), ``length`` (whether the lengths of texts
+        simhash), ``signatures`` (the 64-bit words of each by its name; 0: it is a set of any number),
+        ``fields`` (those whose values are kept), ``length`` (whether the lengths of texts
         are) and ``recipe``, the fingerprint of the recipe.
     sources : list of dict
         What the documents were read from: ``path``, ``entry`` (the name in an archive, or None),
@@ -288,8 +290,10 @@ class Sketches:
         self.path = os.fspath(path)
         self._native = _native.sketch_file_open(self.path)
         about = _native.sketch_file_info(self._native)
-        text, fingerprint, generation, documents, blocks, bits, has_shingles, size, fields = about
-        there = [*_ALWAYS, *(["fingerprint"] if bits else []), *(["shingles"] if has_shingles else [])]
+        text, fingerprint, generation, documents, blocks, bits, has_shingles, size, fields, words = about
+        names = re.findall(r"(?m)^\[signature (.+)\]$", text)
+        self._signatures = ["fingerprint"] if bits else [f"signature_{name}" for name in names]
+        there = [*_ALWAYS, *self._signatures, *(["shingles"] if has_shingles else [])]
         self.column_names = _chosen(columns, there, self.path)
         self.recipe = Recipe.parse(text, self.path)
         self.info: dict[str, Any] = {
@@ -299,6 +303,7 @@ class Sketches:
             "bytes": size,
             "shingles": has_shingles,
             "fingerprint_bits": bits,
+            "signatures": dict(zip(names, words, strict=True)),
             "fields": [name for name in fields if name],
             "length": "" in fields,
             "recipe": f"{fingerprint:016x}",
@@ -310,11 +315,12 @@ class Sketches:
 
     def _read(self, block: int) -> tuple[_Columns, int]:
         """The columns of a block, and how many rows it has; -1: those of no rows."""
-        id_column, others, fingerprint, shingles, count = _native.sketch_file_read(
-            self._native, block, "shingles" in self.column_names
+        wanted = tuple(name if name in self.column_names else None for name in self._signatures)
+        id_column, others, signatures, shingles, count = _native.sketch_file_read(
+            self._native, block, "shingles" in self.column_names, wanted
         )
         by_name: dict[str, _Column] = {
-            column[0]: column for column in (id_column, *others, fingerprint, shingles) if column
+            column[0]: column for column in (id_column, *others, *signatures, shingles) if column
         }
         return tuple(by_name[name] for name in self.column_names), count
 
@@ -385,10 +391,13 @@ def read_sketches(path: Path, columns: Sequence[str] | None = None) -> Sketches:
         low            the low byte of each of the 128 minima
         fingerprint    by the recipe's only signature of kind simhash: a number, or of more than
                        64 bits a list of words; None: it has none
+        signature_…    by each signature of another recipe, with its name: a number, or a list of
+                       words (minima, super-shingles, a digest for each lexicon); of a signature of
+                       values the list of them.  None, or no values: the document has none
         shingles       the hashes of its distinct shingles, ascending
         =============  ========================================================================
 
-        ``fingerprint`` and ``shingles`` are not in every file.
+        ``fingerprint``, ``signature_…`` and ``shingles`` are not in every file.
 
     Returns
     -------

@@ -180,7 +180,7 @@ def read_sketches(
     columns : sequence of str, optional
         The columns to read, as :func:`neardup.read_sketches` names them (default: all but
         ``shingles``).  Numbers are signed ones of the same bits, ``source`` is the path, and a
-        fingerprint of more than 64 bits is ``binary``.
+        fingerprint or another signature of more than one word is ``binary``.
 
     Returns
     -------
@@ -208,8 +208,10 @@ def read_sketches(
     _check_alike(files)
     names = files[0].column_names
     types = {**_TYPES, "fingerprint": "binary" if files[0].info["fingerprint_bits"] > 64 else "bigint"}
+    for name, words in files[0].info["signatures"].items():
+        types[f"signature_{name}"] = "binary" if words > 1 else "bigint" if words else "array<bigint>"
     blocks = [(file.path, block) for file in files for block in range(file.info["blocks"])]
-    schema = ", ".join(f"{name} {types[name]}" for name in names)
+    schema = ", ".join(f"`{name}` {types[name]}" for name in names)
     if not blocks:
         return spark.createDataFrame([], schema)
     parts = min(len(blocks), max(1, 4 * spark.sparkContext.defaultParallelism))
