@@ -139,6 +139,10 @@ const struct option option_table[] = {
      DURATION(serve.snapshot_s)},
     {NULL, "compact-after", 0, "TIME", "deleted texts are off the disk after this (default: 1d)",
      FOR_SERVE, DURATION(serve.compact_s)},
+    {NULL, "read-only", 0, NULL,
+     "only answer, and write nothing: of a copy, a backup, or on a file system that cannot be "
+     "written",
+     FOR_SERVE, FLAG(serve.read_only)},
     {"The network", "listen", 0, "ADDRESS:PORT",
      "where to listen; port 0: any that is free; without --keys on loopback addresses only "
      "(default: 127.0.0.1:8080)",
@@ -160,6 +164,10 @@ const struct option option_table[] = {
      NUMBER(serve.threads, 1, 1024)},
     {NULL, "log-requests", 0, NULL, "write a line for each request", FOR_SERVE,
      FLAG(serve.log_requests)},
+    {NULL, "config", 0, "FILE",
+     "take options from a file, too: on each line the name of one, without hyphens, and its value; "
+     "those of the command line win",
+     FOR_SERVE, TEXT(serve.config)},
     {"Keys", "keys", 0, "FILE",
      "who may call: the keys and their security labels, read again on SIGHUP", FOR_SERVE,
      TEXT(serve.keys)},

@@ -165,6 +165,7 @@ void settings_release(struct settings *s)
     free(s->given.at);
     free(s->file_lists.at);
     file_lists_free(s->lists);
+    config_file_release(&s->config);
     nd_recipe_free(s->recipe);
     free(s->assignments.at);
     nd_run_options_free(s->run);
@@ -191,6 +192,7 @@ bool run_reads(struct nd_run_options *run, const char *const *path, size_t n)
 struct given {
     const struct option *option;
     const char *value;
+    size_t line; /* of the file of options; 0: it is of the command line */
 };
 
 /* For "--thr": "--threads or --threshold"; abbreviations are not guessed. */
@@ -291,7 +293,7 @@ static enum nd_status read_long(const struct command *command, int n, char *cons
     *used = 1;
     if (!o)
         return no_option(command, name, len, argument[0], err);
-    *given = (struct given){o, name[len] ? name + len + 1 : NULL};
+    *given = (struct given){.option = o, .value = name[len] ? name + len + 1 : NULL};
     if (!o->argument && given->value)
         return nd_fail(err, ND_EINVAL, "--%s takes no value", o->name);
     if (!o->argument || given->value)
@@ -315,7 +317,7 @@ static enum nd_status read_short(const struct command *command, int n, char *con
     if (!o)
         return nd_fail(err, ND_EINVAL, "there is no option -%c; see neardup help %s", **letter,
                        command->name);
-    *given = (struct given){o, NULL};
+    *given = (struct given){.option = o};
     ++*letter;
     if (!o->argument)
         return ND_OK;
@@ -332,15 +334,30 @@ static enum nd_status read_short(const struct command *command, int n, char *con
     return ND_OK;
 }
 
+/* Fail as `own` says, with the line of a file of options before it. */
+static enum nd_status name_line(const char *path, size_t line, const struct nd_error *own,
+                                struct nd_error *err)
+{
+    return nd_fail(err, own->status, "%.300s:%zu: %.600s", path, line, own->message);
+}
+
+/* Set what is given; config: the file of options, or NULL. */
 static enum nd_status apply(struct settings *s, const struct given *given, size_t n,
-                            struct nd_error *err)
+                            const char *config, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
+    struct nd_error own;
 
     for (int stage = 0; stage < STAGES; stage++)
-        for (size_t i = 0; status == ND_OK && i < n; i++)
-            if (given[i].option && given[i].option->stage == stage)
-                status = given[i].option->set(s, given[i].option, given[i].value, err);
+        for (size_t i = 0; status == ND_OK && i < n; i++) {
+            if (!given[i].option || given[i].option->stage != stage)
+                continue;
+            status = given[i].option->set(s, given[i].option, given[i].value, &own);
+            if (status != ND_OK && given[i].line)
+                status = name_line(config, given[i].line, &own, err);
+            else if (status != ND_OK)
+                status = nd_fail(err, status, "%s", own.message);
+        }
     return status;
 }
 
@@ -371,6 +388,44 @@ static enum nd_status read_all(struct settings *s, const struct command *command
     return status;
 }
 
+/* Return the value of --config, the last one that is given; NULL: there is none. */
+static const char *find_config(const struct command *command, int n, char *const *argument)
+{
+    static const char name[] = "--config";
+    const char *path = NULL;
+
+    if (!find_option(command, name + 2, sizeof name - 3))
+        return NULL;
+    for (int i = 0; i < n && strcmp(argument[i], "--") != 0; i++) {
+        if (strcmp(argument[i], name) == 0 && i + 1 < n)
+            path = argument[i + 1];
+        else if (strncmp(argument[i], name, sizeof name - 1) == 0 &&
+                 argument[i][sizeof name - 1] == '=')
+            path = argument[i] + sizeof name;
+    }
+    return path;
+}
+
+/* Read the options of the file that --config names: they are given before those of the command. */
+static enum nd_status read_config(struct settings *s, const struct command *command,
+                                  const char *path, struct given *given, size_t *n_given,
+                                  struct nd_error *err)
+{
+    for (size_t i = 0; i < s->config.n; i++) {
+        struct nd_error own = {.message = ""};
+        int used;
+
+        if (read_long(command, 1, &s->config.argument[i], &given[*n_given], &used, &own) == ND_OK &&
+            strcmp(given[*n_given].option->name, "config") == 0)
+            nd_fail(&own, ND_EINVAL, "a file of options names no other one");
+        given[*n_given].line = s->config.line[i];
+        if (own.status != ND_OK)
+            return name_line(path, given[*n_given].line, &own, err);
+        ++*n_given;
+    }
+    return ND_OK;
+}
+
 bool is_given(const struct settings *s, const char *name)
 {
     for (size_t i = 0; i < s->given.count; i++)
@@ -382,23 +437,29 @@ bool is_given(const struct settings *s, const char *name)
 enum nd_status settings_parse(struct settings *s, const struct command *command, int n,
                               char *const *arguments, struct nd_error *err)
 {
+    const char *config = find_config(command, n, arguments);
     size_t most = 1, n_given = 0;
     struct given *given;
-    enum nd_status status;
+    enum nd_status status = config ? config_file_read(&s->config, config, err) : ND_OK;
 
+    if (status != ND_OK)
+        return status;
+    most += s->config.n;
     for (int i = 0; i < n; i++)
         most += strlen(arguments[i]);
     given = calloc(most, sizeof *given); /* at most one per option */
     if (!given)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    status = read_all(s, command, n, arguments, given, &n_given, err);
+    status = config ? read_config(s, command, config, given, &n_given, err) : ND_OK;
+    if (status == ND_OK)
+        status = read_all(s, command, n, arguments, given, &n_given, err);
     for (size_t i = 0; status == ND_OK && i < n_given; i++)
         if (given[i].option && !words_add(&s->given, given[i].option->name))
             status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK && !is_given(s, "help"))
         status = check_parts(s, command, err);
     if (status == ND_OK)
-        status = apply(s, given, n_given, err);
+        status = apply(s, given, n_given, config, err);
     s->hamming.has_bits = is_given(s, "bits");
     s->hamming.has_distance = is_given(s, "distance");
     free(given);

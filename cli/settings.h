@@ -13,6 +13,8 @@
 #include <neardup/run_df.h>
 #include <neardup/uses.h>
 
+#include "config_file.h"
+
 /* A list of strings that grows. */
 struct words {
     const char **at;
@@ -82,11 +84,11 @@ struct service_settings {
 
 /* The settings of serve and store.  0: the server's or the store's own default. */
 struct serve_settings {
-    const char *listen, *keys, *certificate, *certificate_key, *new_key, *sketches;
+    const char *listen, *keys, *certificate, *certificate_key, *new_key, *sketches, *config;
     struct words hosts;
     unsigned durability_ms, threads;
     uint64_t body_bytes, deadline_s, snapshot_s, compact_s;
-    bool administrator, log_requests, all;
+    bool administrator, log_requests, all, read_only;
 };
 
 struct file_lists; /* file_list.h */
@@ -101,12 +103,13 @@ struct settings {
     struct service_settings service;
     struct serve_settings serve;
     struct words paths, corpus;
-    struct words file_lists;  /* the lists of --files-from */
-    struct file_lists *lists; /* contents of the lists; NULL: there are none */
-    bool null_lists;          /* their paths end in NUL */
-    struct words given;       /* names of the given options, in order */
-    struct words assignments; /* of recipe show */
-    const char *df;           /* of recipe and index */
+    struct words file_lists;   /* the lists of --files-from */
+    struct file_lists *lists;  /* contents of the lists; NULL: there are none */
+    bool null_lists;           /* their paths end in NUL */
+    struct config_file config; /* of serve: what it has is given before the options */
+    struct words given;        /* names of the given options, in order */
+    struct words assignments;  /* of recipe show */
+    const char *df;            /* of recipe and index */
     bool quiet, progress, help, canonical;
 };
 

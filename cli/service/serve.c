@@ -91,7 +91,8 @@ static struct nd_store *open_store(struct settings *s, struct nd_error *err)
 
     if (is_given(s, "recipe") || is_given(s, "set"))
         options.recipe = s->recipe;
-    options.create = true;
+    options.create = !s->serve.read_only;
+    options.read_only = options.has_answers = s->serve.read_only;
     options.threads = s->serve.threads;
     options.durability_interval_ms = s->serve.durability_ms;
     if (s->serve.snapshot_s)
@@ -114,6 +115,7 @@ static struct nd_server *start_server(const struct settings *s, struct nd_store 
     options.hosts = o->hosts.at;
     options.n_hosts = o->hosts.count;
     options.threads = o->threads;
+    options.only_reads = o->read_only;
     options.log_requests = o->log_requests;
     options.log = write_line;
     if (o->body_bytes)
@@ -203,6 +205,11 @@ static bool fits(const struct settings *s)
         say("--security and --administrator require --new-key; see neardup help serve");
     else if (!s->serve.certificate != !s->serve.certificate_key)
         say("--tls-cert and --tls-key must be given together; see neardup help serve");
+    else if (s->serve.read_only && (is_given(s, "durability") || is_given(s, "snapshot-every") ||
+                                    is_given(s, "compact-after")))
+        say("--read-only writes nothing: --durability, --snapshot-every and --compact-after have "
+            "no "
+            "meaning with it");
     else if (!s->serve.new_key && s->paths.count != 1)
         say("serve takes the folder of one store; see neardup help serve");
     else

@@ -77,6 +77,22 @@ static bool read_labels(struct nd_view text, struct nd_label_list *out, struct n
     return true;
 }
 
+static bool read_rate(struct nd_view text, unsigned *rate, struct nd_error *err)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < text.len && n <= ND_KEY_RATE_MAX; i++)
+        n = text.data[i] >= '0' && text.data[i] <= '9' ? n * 10 + (unsigned)(text.data[i] - '0')
+                                                       : ND_KEY_RATE_MAX + 1;
+    if (n == 0 || n > ND_KEY_RATE_MAX) {
+        nd_fail(err, ND_EINPUT, "rate= is a number of requests a second, from 1 to %d",
+                ND_KEY_RATE_MAX);
+        return false;
+    }
+    *rate = n;
+    return true;
+}
+
 static bool has_label(const struct nd_label_list *list, struct nd_view label)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -89,6 +105,7 @@ static enum nd_status parse_rest(struct nd_view rest, struct nd_service_key *key
                                  struct nd_error *err)
 {
     static const char given[] = "default=";
+    static const char rate[] = "rate=";
     struct nd_view labels = take_word(&rest), more = take_word(&rest);
 
     key->is_administrator = nd_view_is(labels, "*");
@@ -99,6 +116,13 @@ static enum nd_status parse_rest(struct nd_view rest, struct nd_service_key *key
         struct nd_view list = {more.data + sizeof given - 1, more.len - (sizeof given - 1)};
 
         if (!read_labels(list, &key->given, err))
+            return ND_EINPUT;
+        more = take_word(&rest);
+    }
+    if (more.len >= sizeof rate && memcmp(more.data, rate, sizeof rate - 1) == 0) {
+        struct nd_view number = {more.data + sizeof rate - 1, more.len - (sizeof rate - 1)};
+
+        if (!read_rate(number, &key->rate, err))
             return ND_EINPUT;
         more = take_word(&rest);
     }
@@ -166,6 +190,7 @@ void nd_keys_release(struct nd_keys *keys)
         return;
     for (size_t i = 0; i < keys->n; i++) {
         nd_caller_free(keys->key[i].caller);
+        free(keys->key[i].due_us);
         free(keys->key[i].line);
     }
     free(keys->key);
@@ -189,6 +214,10 @@ static enum nd_status add_key(struct nd_keys *keys, struct nd_store *store,
                      : nd_fail(err, ND_ENOMEM, "out of memory");
         goto failed;
     }
+    if (key->rate && !(key->due_us = calloc(1, sizeof *key->due_us))) {
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+        goto failed;
+    }
     key->caller =
         nd_caller_new(store, key->labels.label, key->labels.n, key->is_administrator, err);
     if (key->caller) {
@@ -197,6 +226,7 @@ static enum nd_status add_key(struct nd_keys *keys, struct nd_store *store,
     }
     status = err && err->status == ND_ENOMEM ? ND_ENOMEM : ND_EINPUT;
 failed:
+    free(key->due_us);
     free(key->line);
     return status;
 }
@@ -291,6 +321,50 @@ const struct nd_service_key *nd_keys_find(const struct nd_keys *keys, struct nd_
         if (gnutls_memcmp(keys->key[i].hash, hash, sizeof hash) == 0)
             found = &keys->key[i];
     return found;
+}
+
+/* ---- How often ---- */
+
+enum { SECOND_US = 1000000, AHEAD_US = SECOND_US, BATCH_S_MAX = 60 };
+
+/* Move the time at which the last request was due on by n requests, if the key is at most `most` µs
+ * ahead of its rate.  Returns how far ahead it was, or would be. */
+static uint64_t move_due(const struct nd_service_key *key, uint64_t now_us, uint64_t n,
+                         uint64_t most)
+{
+    uint64_t due = atomic_load_explicit(key->due_us, memory_order_relaxed), from, ahead;
+
+    do {
+        from = due > now_us ? due : now_us;
+        ahead = from - now_us;
+        if (ahead > most)
+            return ahead;
+    } while (!atomic_compare_exchange_weak_explicit(key->due_us, &due,
+                                                    from + n * SECOND_US / key->rate,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return ahead;
+}
+
+bool nd_key_may_ask(const struct nd_service_key *key, uint64_t now_us, unsigned *wait_s)
+{
+    const uint64_t each = key->rate ? SECOND_US / key->rate : 0;
+    uint64_t ahead;
+
+    if (!key->rate)
+        return true;
+    ahead = move_due(key, now_us, 1, AHEAD_US - each);
+    if (ahead <= AHEAD_US - each)
+        return true;
+    *wait_s = (unsigned)((ahead - (AHEAD_US - each) + SECOND_US - 1) / SECOND_US);
+    return false;
+}
+
+void nd_key_count(const struct nd_service_key *key, uint64_t now_us, uint64_t n)
+{
+    const uint64_t most = (uint64_t)BATCH_S_MAX * key->rate;
+
+    if (key->rate && n)
+        (void)move_due(key, now_us, n < most ? n : most, UINT64_MAX);
 }
 
 /* ---- Making one ---- */

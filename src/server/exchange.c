@@ -2,12 +2,16 @@
 #define _POSIX_C_SOURCE 200809L
 #include "server/exchange.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <microhttpd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/view.h"
 #include "server/handlers.h"
 #include "server/ndjson.h"
@@ -15,6 +19,17 @@
 #include "server/wire/web_files.h"
 
 enum { DISCARD_BYTES = 1 << 20 }; /* of a body that will be refused, to keep the connection */
+
+/* An id for a request.  It does not show how many requests there were: they may be hidden ones. */
+static uint64_t next_id(struct nd_server *server)
+{
+    const uint64_t n = atomic_fetch_add(&server->n_requests, 1);
+    uint64_t low, high;
+
+    nd_hash_bytes_128((const uint64_t[]){n, server->secret[0], server->secret[1]}, 3 * sizeof n,
+                      &low, &high);
+    return low;
+}
 
 struct nd_exchange *nd_exchange_begin(struct nd_server *server, struct nd_peer *peer,
                                       struct MHD_Connection *connection, const char *target)
@@ -38,6 +53,7 @@ struct nd_exchange *nd_exchange_begin(struct nd_server *server, struct nd_peer *
     peer->line_us = 0;
     x->number = ++peer->requests;
     x->status = 200;
+    (void)snprintf(x->id, sizeof x->id, "%016" PRIx64, next_id(server));
     atomic_fetch_add(&server->n_active, 1);
     (void)nd_peer_enter(peer, ND_PHASE_READING, x->begun_us / 1000 + server->options.request_ms);
     return x;
@@ -71,6 +87,14 @@ static enum nd_refusal refuse(struct nd_exchange *x, enum nd_refusal refusal, co
     return nd_refuse(&x->err, refusal, "%s", detail);
 }
 
+/* Whether a program that watches the service asks, by an address or in HTTP/1.0 without a Host: no
+ * name of another site can lead a browser to that. */
+static bool is_watched_by_address(const struct nd_exchange *x)
+{
+    return nd_route_is_watched(x->target.route) &&
+           (!x->head.host.data || nd_host_is_address(x->head.host));
+}
+
 /*
  * A page of another site must reach nothing here: neither by a name that resolves to this address,
  * nor by a request that a browser sends for it.
@@ -80,7 +104,7 @@ static enum nd_refusal check_site(struct nd_exchange *x)
     const struct nd_server_options *options = &x->server->options;
     const struct nd_head *head = &x->head;
 
-    if ((!nd_keys_are_needed(x->keys) || options->n_hosts > 0) &&
+    if ((!nd_keys_are_needed(x->keys) || options->n_hosts > 0) && !is_watched_by_address(x) &&
         !nd_host_is_known(head->host, options->hosts, options->n_hosts))
         return refuse(x, ND_REFUSAL_HOST, "Host is not a name that this service answers for");
     if (head->origin.data && !nd_origin_is_same(head->origin, head->host))
@@ -96,8 +120,12 @@ static enum nd_refusal check_key(struct nd_exchange *x)
     if (nd_route_is_open(x->target.route))
         return ND_REFUSAL_NONE;
     x->key = nd_keys_find(x->keys, nd_bearer(x->head.authorization));
-    return x->key ? ND_REFUSAL_NONE
-                  : refuse(x, ND_REFUSAL_NO_KEY, "Authorization has no key that is valid here");
+    if (!x->key)
+        return refuse(x, ND_REFUSAL_NO_KEY, "Authorization has no key that is valid here");
+    return nd_key_may_ask(x->key, nd_now_us(), &x->retry_s)
+               ? ND_REFUSAL_NONE
+               : nd_refuse(&x->err, ND_REFUSAL_RATE, "the key may ask %u times a second",
+                           x->key->rate);
 }
 
 static enum nd_refusal check_method(struct nd_exchange *x)
@@ -171,6 +199,26 @@ static enum nd_refusal refuse_misframed(struct nd_exchange *x)
                : refuse(x, ND_REFUSAL_FAILED, "the bytes of the request were not seen");
 }
 
+/* Call the request as its caller does, if that is a name for a line of the log. */
+static void take_id(struct nd_exchange *x)
+{
+    const struct nd_view id = x->head.request_id;
+
+    if (id.len == 0 || id.len >= sizeof x->id)
+        return;
+    for (size_t i = 0; i < id.len; i++)
+        if (!isalnum((unsigned char)id.data[i]) && !strchr("-._~:+/=", id.data[i]))
+            return;
+    memcpy(x->id, id.data, id.len);
+    x->id[id.len] = '\0';
+}
+
+static bool writes(const struct nd_exchange *x, bool is_dry)
+{
+    return x->method == ND_VERB_DELETE ||
+           (x->method == ND_VERB_POST && x->target.route == ND_ROUTE_DOCUMENTS && !is_dry);
+}
+
 static enum nd_refusal admit(struct nd_exchange *x, const char *method)
 {
     enum nd_refusal refusal;
@@ -187,6 +235,7 @@ static enum nd_refusal admit(struct nd_exchange *x, const char *method)
         x->closes = true;
         return refusal;
     }
+    take_id(x);
     if (atomic_load(&x->server->is_ending)) {
         x->closes = true;
         return refuse(x, ND_REFUSAL_ENDING, "the service is ending");
@@ -206,6 +255,8 @@ static enum nd_refusal admit(struct nd_exchange *x, const char *method)
         refusal = nd_target_max_age(&x->target, &max_age, &x->err);
     if (refusal == ND_REFUSAL_NONE)
         refusal = nd_target_dry(&x->target, &is_dry, &x->err);
+    if (refusal == ND_REFUSAL_NONE && x->server->options.only_reads && writes(x, is_dry))
+        refusal = refuse(x, ND_REFUSAL_READ_ONLY, "the service takes and deletes no documents");
     return refusal == ND_REFUSAL_NONE ? check_body(x) : refusal;
 }
 

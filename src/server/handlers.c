@@ -145,6 +145,7 @@ static enum nd_refusal put_dry(struct nd_exchange *x, struct nd_workspace *w,
         nd_session_query(w->session, x->key->caller, posted->text, &key, &asked, &verdict, err));
     if (refusal != ND_REFUSAL_NONE)
         return refusal;
+    nd_metrics_verdict(&x->server->metrics, verdict.kind);
     nd_put_document_key(out, &key);
     nd_put_verdict(out, &verdict, x->server->has_simhash);
     nd_json_put_bool(out, "stored", false);
@@ -160,9 +161,11 @@ static enum nd_refusal put_query(struct nd_exchange *x, struct nd_workspace *w,
     enum nd_refusal refusal = nd_refusal_of_store(
         nd_session_query(w->session, x->key->caller, posted->text, NULL, &asked, &verdict, err));
 
-    if (refusal == ND_REFUSAL_NONE)
-        nd_put_verdict(out, &verdict, x->server->has_simhash);
-    return refusal;
+    if (refusal != ND_REFUSAL_NONE)
+        return refusal;
+    nd_metrics_verdict(&x->server->metrics, verdict.kind);
+    nd_put_verdict(out, &verdict, x->server->has_simhash);
+    return ND_REFUSAL_NONE;
 }
 
 static enum nd_refusal put_fingerprint(struct nd_workspace *w, const struct nd_posted *posted,
@@ -226,6 +229,7 @@ enum nd_refusal nd_handle_written(struct nd_exchange *x, struct nd_error *err)
         return ND_REFUSAL_NONE;
     }
     x->status = written->is_new_version && written->version == 1 ? 201 : 200;
+    nd_metrics_verdict(&x->server->metrics, written->verdict.kind);
     nd_json_open(&x->out, '{');
     nd_put_written(&x->out, written, x->server->has_simhash);
     nd_put_replaced(&x->out, x->replaced);
@@ -504,29 +508,51 @@ static enum nd_refusal handle_metrics(struct nd_exchange *x, struct nd_error *er
         .buffered_bytes = atomic_load(&server->n_buffered),
     };
     struct nd_store_stats all;
+    char *text;
+    size_t len;
 
     if (!x->key->is_administrator)
         return nd_refuse(err, ND_REFUSAL_ADMINISTRATOR,
                          "the figures of the service tell of documents that you may not see");
+    if (nd_recipe_canonical(nd_store_recipe(server->store), &text, &len, &gauges.recipe, err) !=
+        ND_OK)
+        return ND_REFUSAL_BUSY;
+    free(text);
     nd_store_stats(server->store, &all);
     nd_metrics_write(&server->metrics, &gauges, &all, &x->out);
     x->type = "text/plain; version=0.0.4; charset=utf-8";
     return ND_REFUSAL_NONE;
 }
 
-static enum nd_refusal handle_health(struct nd_exchange *x)
+static enum nd_refusal put_status(struct nd_exchange *x, const char *status)
 {
     nd_json_open(&x->out, '{');
-    nd_json_put_text(&x->out, "status", "ok");
+    nd_json_put_text(&x->out, "status", status);
     nd_json_close(&x->out, '}');
     nd_json_line(&x->out);
     return ND_REFUSAL_NONE;
 }
 
+/* Whether it answers, and would store a document. */
+static enum nd_refusal handle_ready(struct nd_exchange *x, struct nd_error *err)
+{
+    switch (nd_store_ready(x->server->store, NULL)) {
+    case ND_STORE_OK: return put_status(x, "ready");
+    case ND_STORE_BUSY:
+        return nd_refuse(err, ND_REFUSAL_NOT_READY, "too many documents wait to be written");
+    case ND_STORE_NO_SPACE:
+        return nd_refuse(err, ND_REFUSAL_NOT_READY, "the disk of the store is full");
+    default:
+        return nd_refuse(err, ND_REFUSAL_NOT_READY,
+                         "the store takes no writes until the service is started again");
+    }
+}
+
 enum nd_refusal nd_handle(struct nd_exchange *x, struct nd_workspace *w, struct nd_error *err)
 {
     switch (x->target.route) {
-    case ND_ROUTE_HEALTH: return handle_health(x);
+    case ND_ROUTE_HEALTH: return put_status(x, "ok");
+    case ND_ROUTE_READY: return handle_ready(x, err);
     case ND_ROUTE_METRICS: return handle_metrics(x, err);
     case ND_ROUTE_STATS: return handle_stats(x, w, err);
     case ND_ROUTE_DOCUMENTS:

@@ -1,9 +1,17 @@
 /* metrics.c - counters, a histogram of times, and their text */
+#define _GNU_SOURCE
 #include "server/metrics.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <neardup/version.h>
 
 /* The statuses that are counted by themselves; the last is any other. */
 static const unsigned STATUS[ND_METRICS_STATUSES] = {200, 201, 204, 304, 400, 401, 403, 404,
@@ -27,6 +35,11 @@ void nd_metrics_count(struct nd_metrics *m, enum nd_route route, unsigned status
     atomic_fetch_add_explicit(&m->requests[route][s], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&m->bucket[route][b], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&m->microseconds[route], microseconds, memory_order_relaxed);
+}
+
+void nd_metrics_verdict(struct nd_metrics *m, enum nd_verdict_kind kind)
+{
+    atomic_fetch_add_explicit(&m->verdicts[kind], 1, memory_order_relaxed);
 }
 
 static uint64_t value_of(const atomic_uint_least64_t *counter)
@@ -94,6 +107,91 @@ static void put_histogram(const struct nd_metrics *m, enum nd_route route, struc
     put(out, "neardup_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", name, total);
 }
 
+static void put_verdicts(const struct nd_metrics *m, struct nd_json *out)
+{
+    static const char *const name[ND_METRICS_VERDICTS] = {"new", "duplicate", "near-duplicate"};
+
+    put(out, "# HELP neardup_verdicts_total Texts that were asked about or stored, by verdict.\n"
+             "# TYPE neardup_verdicts_total counter\n");
+    for (int i = 0; i < ND_METRICS_VERDICTS; i++)
+        put(out, "neardup_verdicts_total{verdict=\"%s\"} %" PRIu64 "\n", name[i],
+            value_of(&m->verdicts[i]));
+}
+
+/* Clock ticks since the system was booted at which the process began; 0: not known. */
+static uint64_t begun_ticks(void)
+{
+    unsigned long long ticks = 0;
+    FILE *file = fopen("/proc/self/stat", "re");
+    char line[1024], *rest;
+
+    if (!file)
+        return 0;
+    rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    for (int field = 2; rest && field < 22; field++)
+        rest = strchr(rest + 1, ' ');
+    if (rest && sscanf(rest, "%llu", &ticks) != 1)
+        ticks = 0;
+    fclose(file);
+    return ticks;
+}
+
+static double begun_seconds(void)
+{
+    struct timespec now, up;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)clock_gettime(CLOCK_BOOTTIME, &up);
+    return (double)(now.tv_sec - up.tv_sec) + (double)(now.tv_nsec - up.tv_nsec) / 1e9 +
+           (double)begun_ticks() / (double)sysconf(_SC_CLK_TCK);
+}
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages[2] = {0};
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    if (!file)
+        return 0;
+    if (fscanf(file, "%llu %llu", &pages[0], &pages[1]) != 2)
+        pages[1] = 0;
+    fclose(file);
+    return pages[1] * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t open_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    uint64_t n = 0;
+
+    while (folder && readdir(folder))
+        n++;
+    if (folder)
+        closedir(folder);
+    return n > 3 ? n - 3 : 0; /* without ".", ".." and the folder itself */
+}
+
+/* The figures that client libraries of Prometheus give, by their names. */
+static void put_process(struct nd_json *out)
+{
+    struct rlimit files = {0};
+    struct timespec spent;
+
+    (void)getrlimit(RLIMIT_NOFILE, &files);
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+    put(out,
+        "# HELP process_cpu_seconds_total Processor time.\n"
+        "# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total %.3f\n",
+        (double)spent.tv_sec + (double)spent.tv_nsec / 1e9);
+    put(out,
+        "# HELP process_start_time_seconds When it began, in seconds since 1970.\n"
+        "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds %.2f\n",
+        begun_seconds());
+    put_one(out, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
+    put_one(out, "process_open_fds", "gauge", "Open files.", open_files());
+    put_one(out, "process_max_fds", "gauge", "Files that may be open.", (uint64_t)files.rlim_cur);
+}
+
 static void put_store(const struct nd_store_stats *s, struct nd_json *out)
 {
     put_one(out, "neardup_documents", "gauge", "Documents.", s->documents);
@@ -130,5 +228,12 @@ void nd_metrics_write(const struct nd_metrics *m, const struct nd_server_gauges 
             gauges->waiting_jobs);
     put_one(out, "neardup_buffered_bytes", "gauge", "Bytes of bodies in memory.",
             gauges->buffered_bytes);
+    put_verdicts(m, out);
+    put(out,
+        "# HELP neardup_build_info Version of the program, fingerprint of the recipe.\n"
+        "# TYPE neardup_build_info gauge\n"
+        "neardup_build_info{version=\"%s\",recipe=\"%016" PRIx64 "\"} 1\n",
+        nd_version(), gauges->recipe);
+    put_process(out);
     put_store(store, out);
 }

@@ -379,6 +379,7 @@ static void answer_entry(struct nd_ndjson *s, const struct entry *e)
         return;
     }
     begin_line(s, e->line);
+    nd_metrics_verdict(&s->x->server->metrics, written->verdict.kind);
     nd_put_written(&s->out, written, s->x->server->has_simhash);
     nd_put_replaced(&s->out, e->replaced);
     end_line(s, e->line, e->end);
@@ -582,6 +583,7 @@ static void process(struct nd_ndjson *s, struct nd_workspace *w, const struct ch
         else
             read_line(s, w, line, is_cut ? ND_REFUSAL_TOO_LARGE : ND_REFUSAL_NONE);
     }
+    nd_key_count(s->x->key, nd_now_us(), s->line - first);
     atomic_fetch_add_explicit(&s->x->server->metrics.lines, s->line - first, memory_order_relaxed);
     if (g && s->refusal == ND_REFUSAL_NONE && g->n > 0)
         submit_group(s, g);

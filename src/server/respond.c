@@ -2,10 +2,15 @@
 #define _POSIX_C_SOURCE 200809L
 #include "server/respond.h"
 
+#include <arpa/inet.h>
+#include <inttypes.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 
 #include "base/view.h"
 #include "server/ndjson.h"
@@ -34,6 +39,7 @@ static struct MHD_Response *make_stream(struct nd_exchange *x)
 {
     uint64_t bytes = nd_ndjson_bytes(x->stream);
 
+    x->bytes = bytes;
     x->type = "application/x-ndjson";
     if (bytes == 0)
         return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
@@ -46,6 +52,7 @@ static struct MHD_Response *make_json(struct nd_exchange *x)
 
     if (x->out.failed)
         return NULL;
+    x->bytes = x->out.text.len;
     response =
         MHD_create_response_from_buffer(x->out.text.len, x->out.text.data, MHD_RESPMEM_MUST_FREE);
     if (response)
@@ -81,6 +88,7 @@ static struct MHD_Response *make_file(struct nd_exchange *x)
         x->status = 304;
         return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     }
+    x->bytes = x->file->len;
     return MHD_create_response_from_buffer(x->file->len, (void *)(uintptr_t)x->file->bytes,
                                            MHD_RESPMEM_PERSISTENT);
 }
@@ -90,6 +98,7 @@ static struct MHD_Response *make_answer_file(struct nd_exchange *x)
 {
     struct MHD_Response *response = MHD_create_response_from_fd64(x->answer.bytes, x->answer.fd);
 
+    x->bytes = x->answer.bytes;
     x->answer.is_open = response == NULL;
     return response;
 }
@@ -117,13 +126,19 @@ static struct MHD_Response *make_body(struct nd_exchange *x)
 
 static bool add_refusal_fields(struct MHD_Response *response, const struct nd_exchange *x)
 {
+    char seconds[16];
+
     switch (x->refusal) {
     case ND_REFUSAL_NO_KEY: return add(response, "WWW-Authenticate", "Bearer realm=\"neardup\"");
     case ND_REFUSAL_METHOD: return add(response, "Allow", nd_route_allow(x->target.route));
     case ND_REFUSAL_TYPE:
         return !nd_head_is_encoded(&x->head) || add(response, "Accept-Encoding", "identity");
+    case ND_REFUSAL_RATE:
+        (void)snprintf(seconds, sizeof seconds, "%u", x->retry_s);
+        return add(response, "Retry-After", seconds);
     case ND_REFUSAL_QUEUE_FULL:
     case ND_REFUSAL_BUSY:
+    case ND_REFUSAL_NOT_READY:
     case ND_REFUSAL_ENDING: return add(response, "Retry-After", "1");
     default: return true;
     }
@@ -145,6 +160,7 @@ static bool add_fields(struct MHD_Response *response, const struct nd_exchange *
              add(response, "Content-Security-Policy", nothing_allowed);
     if (x->method == ND_VERB_OPTIONS && x->refusal == ND_REFUSAL_NONE)
         ok = ok && add(response, "Allow", nd_route_allow(x->target.route));
+    ok = ok && add(response, "X-Request-Id", x->id);
     if (x->closes || atomic_load(&x->server->is_ending))
         ok = ok && add(response, "Connection", "close");
     return ok && add_refusal_fields(response, x);
@@ -188,19 +204,63 @@ static void show_target(const struct nd_exchange *x, char *out, size_t size)
     out[used] = 0;
 }
 
+/* The address of the client, or "-". */
+static void show_client(const struct nd_exchange *x, char *out, size_t size)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    const void *bytes = NULL;
+
+    if (address && address->sa_family == AF_INET)
+        bytes = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    else if (address && address->sa_family == AF_INET6)
+        bytes = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    if (!bytes || !inet_ntop(address->sa_family, bytes, out, (socklen_t)size))
+        (void)snprintf(out, size, "-");
+}
+
+/* The time as RFC 3339 has it, in UTC. */
+static void show_time(char out[static 32])
+{
+    struct timespec now;
+    struct tm parts;
+    size_t n;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    n = gmtime_r(&now.tv_sec, &parts) ? strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &parts) : 0;
+    (void)snprintf(out + n, 32 - n, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+static const char *verb_name(enum nd_verb verb)
+{
+    switch (verb) {
+    case ND_VERB_GET: return "GET";
+    case ND_VERB_POST: return "POST";
+    case ND_VERB_DELETE: return "DELETE";
+    case ND_VERB_OPTIONS: return "OPTIONS";
+    default: return "-";
+    }
+}
+
 void nd_respond_log(struct nd_exchange *x, bool is_answered)
 {
     const struct nd_server_options *options = &x->server->options;
     uint64_t taken = nd_now_us() - x->begun_us;
     unsigned status = is_answered && x->stage == ND_STAGE_SENT ? x->status : 0;
-    char line[512], target[256];
+    const struct nd_view key = x->key && x->key->name.len ? x->key->name : (struct nd_view){"-", 1};
+    char line[768], target[256], client[64], now[32];
 
     nd_metrics_count(&x->server->metrics, x->target.route, status, taken);
     if (!options->log_requests || !options->log)
         return;
     show_target(x, target, sizeof target);
-    (void)snprintf(line, sizeof line, "%u %s %llu us %.*s", status, target,
-                   (unsigned long long)taken, x->key ? (int)x->key->name.len : 0,
-                   x->key && x->key->name.len ? x->key->name.data : "");
+    show_client(x, client, sizeof client);
+    show_time(now);
+    (void)snprintf(line, sizeof line,
+                   "%s %u %s %s %" PRIu64 "us in=%" PRIu64 " out=%" PRIu64
+                   " client=%s key=%.*s id=%s",
+                   now, status, verb_name(x->method), target, taken, x->received + x->discarded,
+                   x->bytes, client, (int)key.len, key.data, x->id);
     options->log(options->log_context, ND_SERVER_REQUEST, line);
 }

@@ -65,6 +65,7 @@ struct nd_server_options {
     uint64_t (*now)(void *context);
     void *now_context;
 
+    bool only_reads; /* the store takes no writes: they are refused with 403 */
     bool log_requests;
     /* A line without a newline, of ASCII without control characters; from any thread. */
     void (*log)(void *context, enum nd_server_event event, const char *line);

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -127,6 +129,18 @@ static void raise_files(struct nd_server *server)
 
 /* ---- Keys and certificates ---- */
 
+/* Whoever can change the keys file can become the administrator. */
+static void warn_of_writers(const struct nd_server *server, const char *path)
+{
+    struct stat file;
+
+    if (stat(path, &file) == 0 && file.st_mode & (S_IWGRP | S_IWOTH))
+        nd_server_note(server,
+                       "%.300s can be changed by %s: they could give themselves any key "
+                       "(chmod go-w)",
+                       path, file.st_mode & S_IWOTH ? "everybody on this machine" : "its group");
+}
+
 static enum nd_status read_files(const struct nd_server *server, struct nd_keys **keys,
                                  struct nd_certificate **certificate, struct nd_error *err)
 {
@@ -137,6 +151,8 @@ static enum nd_status read_files(const struct nd_server *server, struct nd_keys 
                          : nd_keys_none(server->store, err);
     if (!*keys)
         return err->status;
+    if (o->keys_file)
+        warn_of_writers(server, o->keys_file);
     if (server->has_tls)
         *certificate = nd_certificate_read(o->certificate_file, o->certificate_key_file, err);
     if (*certificate || !server->has_tls)
@@ -241,6 +257,7 @@ struct nd_server *nd_server_start(struct nd_store *store, const struct nd_server
         return NULL;
     }
     server->store = store;
+    (void)!getrandom(server->secret, sizeof server->secret, 0);
     own.status = keep_options(server, options, &own);
     if (own.status == ND_OK) {
         if (server->options.threads == 0)

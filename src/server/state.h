@@ -45,9 +45,11 @@ struct nd_server {
     struct nd_certificate *certificate; /* the newest */
 
     atomic_bool is_ending;
-    atomic_bool is_exporting; /* a job makes the sketches of all documents */
-    atomic_size_t n_active;   /* requests */
-    atomic_size_t n_buffered; /* bytes of bodies */
+    atomic_bool is_exporting;         /* a job makes the sketches of all documents */
+    atomic_size_t n_active;           /* requests */
+    atomic_uint_least64_t n_requests; /* that have begun */
+    uint64_t secret[2];               /* what ids of requests are made with */
+    atomic_size_t n_buffered;         /* bytes of bodies */
 };
 
 enum nd_stage {
@@ -59,7 +61,6 @@ enum nd_stage {
     ND_STAGE_SENT     /* it was handed over */
 };
 
-/* A request, and its answer. */
 /* An answer that is a file without a name. */
 struct nd_answer_file {
     int fd;
@@ -67,6 +68,7 @@ struct nd_answer_file {
     bool is_open;
 };
 
+/* A request, and its answer. */
 struct nd_exchange {
     struct nd_server *server;
     struct nd_peer *peer;
@@ -74,6 +76,7 @@ struct nd_exchange {
     enum nd_stage stage;
     uint64_t begun_us;
 
+    char id[65]; /* of the request in the log and in the answer: the caller's or one of ours */
     char *shown; /* the target for the log; NULL: there is none */
     char *uri;   /* a copy of it, which `target` points into and has decoded */
     size_t uri_len;
@@ -99,7 +102,9 @@ struct nd_exchange {
     enum nd_refusal refusal;
     struct nd_error err; /* its detail */
     struct nd_json out;
-    unsigned status; /* 200, 201, 204 */
+    unsigned status;  /* 200, 201, 204 */
+    uint64_t bytes;   /* of the body */
+    unsigned retry_s; /* after which a caller may try again; 0: any time */
     const char *type;
     const struct nd_web_file *file;
     struct nd_answer_file answer;

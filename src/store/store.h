@@ -63,6 +63,7 @@ struct nd_store_options {
     const struct nd_recipe *recipe;
     bool create;      /* make the store if there is none */
     bool read_only;   /* beside a server that runs: no writes, no index; export, check, stats */
+    bool has_answers; /* with read_only: an index too, for queries; nobody else may write then */
     unsigned threads; /* to rebuild the index; 0: one for each processor */
     /* 0: a write is acknowledged once it is on disk.  Above: it is acknowledged at once, and all
      * writes are on disk within so many milliseconds. */
@@ -309,6 +310,10 @@ void nd_write_free(struct nd_write *write);
 enum nd_store_result nd_store_submit(struct nd_store *store, struct nd_write *const *writes,
                                      size_t n, void (*done)(void *context), void *context,
                                      struct nd_error *err);
+
+/* Whether a write would be taken now, if the store takes any.  ND_STORE_BUSY; ND_STORE_NO_SPACE: the last write found none, and
+ * no more is free than then; ND_STORE_FAILED: not until the store is opened again. */
+enum nd_store_result nd_store_ready(struct nd_store *store, struct nd_error *err);
 
 /* The outcome of a write that is done; points into it. */
 struct nd_written {

@@ -2,6 +2,7 @@
 # serve.bats - neardup serve: each of its options, its signals, and what it refuses
 
 # shellcheck disable=SC2154 # url, line and pid are those of service.bash
+bats_require_minimum_version 1.5.0
 load common
 load service
 
@@ -196,6 +197,82 @@ with socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60) as s:
         answer += piece
 assert answer == b"" or b" 408 " in answer.split(b"\r\n")[0], answer
 PY
+    stop
+}
+
+@test "serve: a line of the log says who asked what, and what came of it" {
+    serve --log-requests
+    [ "$(get "/v1/stats" -H 'X-Request-Id: mine-1')" = 200 ]
+    [ "$(get "/v1/query?x=1" -H 'Content-Type: text/plain' --data-binary abc)" = 400 ]
+    until grep -q /v1/query server.err; do sleep 0.05; done
+    grep -Eqx '20[0-9-]{8}T[0-9:]{8}\.[0-9]{3}Z 200 GET /v1/stats [0-9]+us in=0 out=[0-9]+ client=127\.0\.0\.1 key=- id=mine-1' server.err
+    grep -Eqx '20[0-9-]{8}T[0-9:]{8}\.[0-9]{3}Z 400 POST /v1/query\?x=1 [0-9]+us in=[0-9]+ out=[0-9]+ client=127\.0\.0\.1 key=- id=[0-9a-f]{16}' server.err
+    stop
+}
+
+@test "serve: options from a file, which those of the command line follow" {
+    printf '# options\n\n  host = docs.example.org\nmax-body 2k\nlog-requests\nlisten 127.0.0.1:1\n' >options
+    serve --config options
+    [ "$(get /v1/stats -H 'Host: docs.example.org')" = 200 ]
+    printf '%03000d' 1 >large
+    [ "$(get /v1/query -H 'Content-Type: text/plain' --data-binary @large)" = 413 ]
+    grep -q '/v1/stats' server.err
+    stop
+    while IFS='|' read -r option message; do
+        printf '# first\n%s\n' "$option" >options
+        run -2 "$NEARDUP" serve --config=options store
+        [[ $output == "neardup: options:2: $message"* ]]
+    done <<'END'
+lissten x|there is no option --lissten=x; did you mean --listen?
+host|--host needs a value
+log-requests = yes|--log-requests takes no value
+threads two|--threads: 'two' is not a number
+config options|a file of options names no other one
+END
+    run -2 "$NEARDUP" serve --config nothing store
+    [[ $output == "neardup: nothing: cannot be opened: No such file or directory" ]]
+}
+
+@test "serve: --read-only answers from a copy that nobody may write, and takes no document" {
+    serve
+    post a "$text" >answer
+    post b "$text seventeen" >answer
+    stop
+    "$NEARDUP" store backup -q store copy || "$NEARDUP" store backup store copy
+    chmod -R a-w copy
+    mv store other
+    mv copy store
+    serve --read-only
+    [ "$(get /v1/query -H 'Content-Type: text/plain' --data-binary "$text")" = 200 ]
+    [ "$(member verdict)" = duplicate ]
+    [ "$(get /v1/documents?id=c -H 'Content-Type: text/plain' --data-binary x)" = 403 ]
+    [ "$(member type)" = /problems/read-only ]
+    [ "$(get '/v1/documents?id=c&dry=1' -H 'Content-Type: text/plain' --data-binary x)" = 200 ]
+    [ "$(get /v1/documents/a -X DELETE)" = 403 ]
+    [ "$(get /v1/documents/a/near)" = 200 ]
+    [ "$(member total)" = 1 ]
+    [ "$(get /readyz)" = 200 ]
+    [ "$(get /metrics)" = 200 ]
+    stop
+    [ ! -s server.err ]
+    # Nothing was made or changed there.
+    "$NEARDUP" store check store
+    run -2 "$NEARDUP" serve --read-only --listen 127.0.0.1:0 nothing
+    [[ $output == *"nothing: there is no store"* ]]
+    [ ! -e nothing ]
+    run -2 "$NEARDUP" serve --read-only --snapshot-every 1m store
+    [[ $output == *"--read-only writes nothing: --durability, --snapshot-every and --compact-after have no meaning"* ]]
+    chmod -R u+w store
+}
+
+@test "serve: --read-only and a service that writes exclude each other" {
+    serve
+    run -2 "$NEARDUP" serve --read-only --listen 127.0.0.1:0 store
+    [[ $output == *"store: another process writes the store: read a copy (neardup store backup)"* ]]
+    stop
+    serve --read-only
+    run -2 "$NEARDUP" serve --listen 127.0.0.1:0 store
+    [[ $output == *"store: another process has the store open"* ]]
     stop
 }
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 PROGRAM = None
@@ -311,6 +312,32 @@ class Requests(unittest.TestCase):
         with self.server.connect() as client:
             client.send(b"GET /healthz HTTP/1.1\r\n\r\n")
             self.refused(client.answer(), 400)
+
+    def test_programs_that_watch_ask_by_any_address(self):
+        for target in ("/healthz", "/readyz", "/metrics"):
+            for host in ("10.1.2.3", "10.1.2.3:8080", "[fd00::1]:80"):
+                self.assertEqual(self.server.ask("GET", target, Host=host).status, 200)
+            for host in ("example.org", "10.1.2.3.example.org", "", "010.1.2.3.4"):
+                self.refused(self.server.ask("GET", target, Host=host), 421, "host")
+            with self.server.connect() as client:
+                client.send(f"GET {target} HTTP/1.0\r\n\r\n".encode())
+                self.assertEqual(client.answer().status, 200)
+        for target in ("/v1/stats", "/", "/openapi.json"):
+            self.refused(self.server.ask("GET", target, Host="10.1.2.3"), 421, "host")
+        self.assertEqual(self.server.ask("GET", "/readyz").json(), {"status": "ready"})
+
+    def test_a_request_has_an_id(self):
+        ids = [self.server.ask("GET", target).fields["x-request-id"]
+               for target in ("/healthz", "/healthz", "/nothing")]
+        for own in ids:
+            self.assertRegex(own, "^[0-9a-f]{16}$")
+        self.assertEqual(len(set(ids)), 3)
+        for given in ("a", "x" * 64, "1-2_3.4~5:6+7/8="):
+            answer = self.server.ask("GET", "/v1/stats", X_Request_Id=given)
+            self.assertEqual(answer.fields["x-request-id"], given)
+        for other in ("", "x" * 65, "a b", "a\tb", "\u00e9", 'a"', "a;b", "a%0a"):
+            answer = self.server.ask("GET", "/v1/stats", X_Request_Id=other)
+            self.assertRegex(answer.fields["x-request-id"], "^[0-9a-f]{16}$")
 
     def test_fields_in_any_case_and_with_any_blanks_are_read(self):
         with self.server.connect() as client:
@@ -820,6 +847,24 @@ class Requests(unittest.TestCase):
         answer = self.server.ask("GET", "/metrics")
         self.assertEqual(answer.fields["content-type"], "text/plain; version=0.0.4; charset=utf-8")
         self.assertIn(b'neardup_requests_total{route="/v1/stats",status="200"}', answer.body)
+        values = {}
+        for line in answer.body.decode().splitlines():
+            if line[0] != "#":
+                name, value = line.rsplit(" ", 1)
+                values[name] = float(value)
+        verdicts = ['neardup_verdicts_total{verdict="%s"}' % kind
+                    for kind in ("new", "duplicate", "near-duplicate")]
+        self.server.post("/v1/query", words("never posted before"), "text/plain")
+        later = self.server.ask("GET", "/metrics").body.decode()
+        self.assertIn(f"{verdicts[0]} {int(values[verdicts[0]]) + 1}\n", later)
+        for verdict in verdicts[1:]:
+            self.assertIn(f"{verdict} {int(values[verdict])}\n", later)
+        self.assertRegex(later, r'neardup_build_info\{version="[0-9.]+",recipe="[0-9a-f]{16}"\} 1\n')
+        self.assertGreater(values["process_resident_memory_bytes"], 1e6)
+        self.assertGreater(values["process_cpu_seconds_total"], 0)
+        self.assertLess(abs(values["process_start_time_seconds"] - time.time()), 600)
+        self.assertGreater(values["process_max_fds"], values["process_open_fds"])
+        self.assertGreater(values["process_open_fds"], 3)
         for line in answer.body.decode().splitlines():
             self.assertRegex(line, r'^(# (HELP|TYPE) [a-z_]+ .*|[a-z_]+(\{[^ ]*\})? [0-9.e+]+)$')
 
@@ -1007,6 +1052,36 @@ class Keys(unittest.TestCase):
             answer = server.ask("GET", "/v1/stats", Authorization=ab, Host="anything.example")
             self.assertEqual(answer.status, 200)
 
+    def test_a_key_may_ask_so_often(self):
+        self.write(key_line("slow-key", "slow", "a", "rate=2"), key_line("free-key", "free", "a"),
+                   key_line("batch-key", "batch", "a", "default=a rate=1000"))
+        with Server("keys=" + self.file) as server:
+            answers = [server.ask("GET", "/v1/stats", Authorization="Bearer slow-key")
+                       for _ in range(20)]
+            refused = [answer for answer in answers if answer.status != 200]
+            self.assertGreaterEqual(len(answers) - len(refused), 2)
+            for answer in refused:
+                self.assertEqual((answer.status, answer.json()["type"]), (429, "/problems/rate"))
+                self.assertEqual(answer.fields["retry-after"], "1")
+            for _ in range(20):
+                answer = server.ask("GET", "/v1/stats", Authorization="Bearer free-key")
+                self.assertEqual(answer.status, 200)
+            lines = json.dumps({"text": "a"}) + "\n"
+            answer = server.post("/v1/query", lines * 20000, "application/x-ndjson",
+                                 Authorization="Bearer batch-key")
+            self.assertEqual((answer.status, answer.body.count(b"\n")), (200, 20000))
+            answer = server.ask("GET", "/v1/stats", Authorization="Bearer batch-key")
+            self.assertEqual(answer.status, 429)
+            self.assertIn(int(answer.fields["retry-after"]), range(5, 21))
+
+    def test_a_keys_file_that_others_can_write_is_warned_of(self):
+        for mode, words_of_it in ((0o640, None), (0o660, "its group"), (0o666, "everybody")):
+            os.chmod(self.file, mode)
+            with Server("keys=" + self.file) as server:
+                self.assertEqual(server.ask("GET", "/healthz").status, 200)
+                self.assertEqual("can be changed by" in server.log(), words_of_it is not None)
+                self.assertIn(words_of_it or "", server.log())
+
     def test_keys_are_read_again(self):
         with Server("keys=" + self.file) as server:
             self.write(key_line("new-key", "new", "a"))
@@ -1018,7 +1093,9 @@ class Keys(unittest.TestCase):
                              200)
             for bad in ("nonsense\n", key_line("k", "n", "a,,b"), "", key_line("k", "n", ""),
                         key_line("k", "n", "a", "default=b"), key_line("k", "n", "a", "more"),
-                        key_line("k", "n", "a") * 2):
+                        key_line("k", "n", "a", "rate=0"), key_line("k", "n", "a", "rate="),
+                        key_line("k", "n", "a", "rate=1000001"), key_line("k", "n", "a", "rate=2x"),
+                        key_line("k", "n", "a", "rate=2 default=a"), key_line("k", "n", "a") * 2):
                 self.write(bad)
                 before = server.log().count("reload: ")
                 server.signal(signal.SIGHUP)

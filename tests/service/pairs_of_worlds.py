@@ -119,7 +119,7 @@ def questions(rng, some_texts):
         yield "GET", "/v1/compare", None, None, sides
     for limit in (None, 1, 3, 10000):
         yield "GET", "/v1/crawl", None, None, {"limit": limit}
-    for path in ("/v1/stats", "/v1/sketches", "/metrics", "/healthz", "/openapi.json", "/v1/nothing", "/v1/documents"):
+    for path in ("/v1/stats", "/v1/sketches", "/metrics", "/healthz", "/readyz", "/openapi.json", "/v1/nothing", "/v1/documents"):
         yield "GET", path, None, None, {}
     for text in rng.sample(some_texts, min(6, len(some_texts))):
         yield "POST", "/v1/query", text.encode(), "text/plain", asked(rng)

@@ -61,7 +61,7 @@ class Service:
         given = {k: v for k, v in query.items() if v is not None}
         if given:
             path += "?" + urllib.parse.urlencode(given)
-        headers = {"Content-Type": content_type} if content_type else {}
+        headers = {"X-Request-Id": "a-test"} | ({"Content-Type": content_type} if content_type else {})
         if who:
             headers["Authorization"] = "Bearer " + self.keys.get(who, who)
         if self.connection is None:

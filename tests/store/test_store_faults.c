@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 
 #include <cmocka.h>
@@ -17,8 +18,17 @@ ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t offset);
 int __real_fdatasync(int fd);
 int __wrap_fdatasync(int fd);
+int __wrap_statvfs(const char *path, struct statvfs *out);
 
 static atomic_bool disk_is_full, sync_fails;
+static atomic_uint bytes_freed; /* on the disk, since it was full */
+
+int __wrap_statvfs(const char *path, struct statvfs *out)
+{
+    (void)path;
+    *out = (struct statvfs){.f_bsize = 1, .f_frsize = 1, .f_bavail = atomic_load(&bytes_freed)};
+    return 0;
+}
 
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t offset)
 {
@@ -184,12 +194,17 @@ static void a_full_disk_takes_nothing_and_later_everything(void **state)
         atomic_store(&disk_is_full, false);
         check_results(write, ND_STORE_NO_SPACE);
         free_writes(write);
+        assert_int_equal(nd_store_ready(f.store, NULL), ND_STORE_NO_SPACE);
+        bytes_freed = 1 << 20;
+        assert_int_equal(nd_store_ready(f.store, NULL), ND_STORE_OK);
+        bytes_freed = 0;
         assert_int_equal(count_documents(&f), 3);
         check(&f);
     }
     make_writes(&f, 0, write);
     assert_int_equal(submit_and_wait(f.store, write, WRITES, NULL), ND_STORE_OK);
     check_results(write, ND_STORE_OK);
+    assert_int_equal(nd_store_ready(f.store, NULL), ND_STORE_OK);
     free_writes(write);
     assert_int_equal(count_documents(&f), 5);
     check(&f);
@@ -219,6 +234,7 @@ static void after_a_sync_that_failed_nothing_is_taken_until_it_is_opened_again(v
     check_results(write, ND_STORE_FAILED);
     assert_int_equal(submit_and_wait(f.store, write, WRITES, &err), ND_STORE_FAILED);
     assert_non_null(strstr(err.message, "opened again"));
+    assert_int_equal(nd_store_ready(f.store, &err), ND_STORE_FAILED);
     free_writes(write);
     assert_int_equal(count_documents(&f), 3);
     assert_int_equal(nd_session_query(f.session, f.admin, view("some text to look for"), NULL, NULL,

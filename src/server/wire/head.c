@@ -75,6 +75,8 @@ enum nd_refusal nd_head_take(struct nd_head *head, struct nd_view name, struct n
         return nd_refuse(err, ND_REFUSAL_MALFORMED, "the name of a header field is malformed");
     if (!nd_head_is_printable(value))
         return nd_refuse(err, ND_REFUSAL_MALFORMED, "a header field has a control character");
+    if (is_word(name, "X-Request-Id") && !head->request_id.data)
+        head->request_id = nd_view_trim(value.data, value.data + value.len);
     if (is_word(name, "Expect")) {
         head->expects_continue = true;
         return ND_REFUSAL_NONE;
@@ -254,21 +256,40 @@ enum nd_refusal nd_head_read(struct MHD_Connection *connection, struct nd_head *
 
 /* ---- Host and Origin ---- */
 
-static bool is_loopback(struct nd_view host)
+/* Return the family of an address, whose bytes these are; 0: it is none. */
+static int read_address(struct nd_view host, unsigned char bytes[16])
 {
     char text[64];
+
+    if (host.len >= sizeof text)
+        return 0;
+    memcpy(text, host.data, host.len);
+    text[host.len] = 0;
+    return inet_pton(AF_INET, text, bytes) == 1    ? AF_INET
+           : inet_pton(AF_INET6, text, bytes) == 1 ? AF_INET6
+                                                   : 0;
+}
+
+static bool is_loopback(struct nd_view host)
+{
+    static const unsigned char loopback[16] = {[15] = 1};
     unsigned char bytes[16];
 
     if (is_word(host, "localhost"))
         return true;
-    if (host.len >= sizeof text)
-        return false;
-    memcpy(text, host.data, host.len);
-    text[host.len] = 0;
-    if (inet_pton(AF_INET, text, bytes) == 1)
-        return bytes[0] == 127;
-    return inet_pton(AF_INET6, text, bytes) == 1 &&
-           memcmp(bytes, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16) == 0;
+    switch (read_address(host, bytes)) {
+    case AF_INET: return bytes[0] == 127;
+    case AF_INET6: return memcmp(bytes, loopback, sizeof loopback) == 0;
+    default: return false;
+    }
+}
+
+bool nd_host_is_address(struct nd_view host)
+{
+    unsigned char bytes[16];
+    struct nd_view rest;
+
+    return host.data && read_address(without_port(host, &rest), bytes) != 0;
 }
 
 bool nd_host_is_known(struct nd_view host, const char *const *names, size_t n_names)

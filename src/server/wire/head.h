@@ -15,7 +15,7 @@ struct MHD_Connection;
 /* The fields that the server reads.  data NULL: it was not sent. */
 struct nd_head {
     struct nd_view host, origin, fetch_site, authorization, content_type, if_none_match;
-    struct nd_view length_text, coding, encoding;
+    struct nd_view length_text, coding, encoding, request_id;
     bool has_length, is_chunked, expects_continue;
     uint64_t length; /* of the body; 0 if it is chunked */
 };
@@ -51,6 +51,8 @@ bool nd_head_is_encoded(const struct nd_head *head);
 /* Whether a field Host names localhost, a loopback address, or one of the names; without its port
  * and whatever its case. */
 bool nd_host_is_known(struct nd_view host, const char *const *names, size_t n_names);
+/* Whether a field Host names an address, and no name; without its port. */
+bool nd_host_is_address(struct nd_view host);
 /* Whether a field Origin is of a page of this host; whichever the scheme, since a proxy may have
  * taken off TLS. */
 bool nd_origin_is_same(struct nd_view origin, struct nd_view host);

@@ -15,6 +15,7 @@ static const struct {
                               "The security labels are not among those of the key"},
     [ND_REFUSAL_ORIGIN] = {403, "origin", "Pages of other sites may not ask"},
     [ND_REFUSAL_ADMINISTRATOR] = {403, "administrator", "Only the administrator may ask this"},
+    [ND_REFUSAL_READ_ONLY] = {403, "read-only", "The service only reads"},
     [ND_REFUSAL_NOT_FOUND] = {404, "no-document", "There is no such document"},
     [ND_REFUSAL_NO_PATH] = {404, "no-path", "There is no such path"},
     [ND_REFUSAL_METHOD] = {405, "method", "The path does not have this method"},
@@ -31,6 +32,8 @@ static const struct {
     [ND_REFUSAL_FAILED] = {500, "failed", "The store has failed"},
     [ND_REFUSAL_BUSY] = {503, "busy", "The service has too much to do"},
     [ND_REFUSAL_ENDING] = {503, "ending", "The service is ending"},
+    [ND_REFUSAL_NOT_READY] = {503, "not-ready", "The service takes no documents"},
+    [ND_REFUSAL_RATE] = {429, "rate", "The key has asked too often"},
     [ND_REFUSAL_NO_SPACE] = {507, "disk-full", "The disk is full"},
 };
 

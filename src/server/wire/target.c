@@ -19,6 +19,7 @@ static const struct {
     [ND_ROUTE_NONE] = {"other", 0, 0, true},
     [ND_ROUTE_FILE] = {"/", ND_VERB_GET, 0, true},
     [ND_ROUTE_HEALTH] = {"/healthz", ND_VERB_GET, 0, true},
+    [ND_ROUTE_READY] = {"/readyz", ND_VERB_GET, 0, true},
     [ND_ROUTE_METRICS] = {"/metrics", ND_VERB_GET, 0, false},
     [ND_ROUTE_STATS] = {"/v1/stats", ND_VERB_GET, 0, false},
     [ND_ROUTE_DOCUMENTS] = {"/v1/documents", ND_VERB_POST,
@@ -73,6 +74,11 @@ const char *nd_route_allow(enum nd_route route)
 bool nd_route_is_open(enum nd_route route)
 {
     return ROUTE[route].is_open;
+}
+
+bool nd_route_is_watched(enum nd_route route)
+{
+    return route == ND_ROUTE_HEALTH || route == ND_ROUTE_READY || route == ND_ROUTE_METRICS;
 }
 
 enum nd_verb nd_verb_parse(const char *method)
@@ -181,8 +187,9 @@ static enum nd_refusal parse_document(struct nd_view rest, struct nd_target *out
 static enum nd_refusal parse_path(struct nd_view path, struct nd_target *out, struct nd_error *err)
 {
     static const enum nd_route plain[] = {
-        ND_ROUTE_HEALTH,       ND_ROUTE_METRICS, ND_ROUTE_STATS, ND_ROUTE_DOCUMENTS, ND_ROUTE_QUERY,
-        ND_ROUTE_FINGERPRINTS, ND_ROUTE_COMPARE, ND_ROUTE_CRAWL, ND_ROUTE_SKETCHES};
+        ND_ROUTE_HEALTH,    ND_ROUTE_READY,   ND_ROUTE_METRICS,      ND_ROUTE_STATS,
+        ND_ROUTE_DOCUMENTS, ND_ROUTE_QUERY,   ND_ROUTE_FINGERPRINTS, ND_ROUTE_COMPARE,
+        ND_ROUTE_CRAWL,     ND_ROUTE_SKETCHES};
     struct nd_view rest = path;
 
     out->path = path;

@@ -15,6 +15,7 @@ enum nd_route {
     ND_ROUTE_NONE,
     ND_ROUTE_FILE, /* of the page: web_files.h */
     ND_ROUTE_HEALTH,
+    ND_ROUTE_READY,
     ND_ROUTE_METRICS,
     ND_ROUTE_STATS,
     ND_ROUTE_DOCUMENTS,
@@ -81,6 +82,8 @@ unsigned nd_route_methods(enum nd_route route);
 const char *nd_route_allow(enum nd_route route);
 /* Whether it is answered to callers without a key. */
 bool nd_route_is_open(enum nd_route route);
+/* Whether programs that watch the service ask for it, by whatever address they know. */
+bool nd_route_is_watched(enum nd_route route);
 enum nd_verb nd_verb_parse(const char *method);
 
 /* Whether the route has all the parameters that the target names.  MALFORMED. */

@@ -192,7 +192,8 @@ static enum nd_status check_length(struct nd_catalog *c, struct nd_error *err)
 
 /* ---- The handle ---- */
 
-static struct nd_catalog *open_file(const char *path, bool create, bool read_only, size_t map_bytes,
+/* flags: those of mdb_env_open. */
+static struct nd_catalog *open_file(const char *path, bool create, unsigned flags, size_t map_bytes,
                                     struct nd_error *err)
 {
     struct nd_catalog *c = calloc(1, sizeof *c);
@@ -206,8 +207,8 @@ static struct nd_catalog *open_file(const char *path, bool create, bool read_onl
         nd_fail(err, ND_ENOMEM, "%s: out of memory", path);
         return NULL;
     }
-    c->is_read_only = read_only;
-    code = open_environment(c, read_only ? MDB_RDONLY : 0, map_bytes);
+    c->is_read_only = flags & MDB_RDONLY;
+    code = open_environment(c, flags, map_bytes);
     if (code == EACCES || code == EPERM) {
         (void)nd_folder_fail(path, path, code, err);
         nd_catalog_close(c);
@@ -259,7 +260,7 @@ static enum nd_status make_file(const char *folder, const char *path, size_t map
     if (!new_path)
         return ND_ENOMEM;
     remove_file(new_path);
-    c = open_file(new_path, true, false, map_bytes, err);
+    c = open_file(new_path, true, 0, map_bytes, err);
     status = c ? nd_folder_sync(new_path, err) : err ? err->status : ND_EIO;
     nd_catalog_close(c);
     if (status == ND_OK && rename(new_path, path) != 0)
@@ -301,7 +302,18 @@ struct nd_catalog *nd_catalog_open_sized(const char *folder, bool create, bool r
     if (status == ND_OK && create)
         status = make_file(folder, path, map_bytes, err);
     if (status == ND_OK)
-        c = open_file(path, false, read_only, map_bytes, err);
+        c = open_file(path, false, read_only ? MDB_RDONLY : 0, map_bytes, err);
+    free(path);
+    return c;
+}
+
+struct nd_catalog *nd_catalog_open_alone(const char *folder, struct nd_error *err)
+{
+    char *path = nd_folder_path(folder, ND_CATALOG_FILE, err);
+    struct nd_catalog *c = NULL;
+
+    if (path && check_file(path, false, err) == ND_OK)
+        c = open_file(path, false, MDB_RDONLY | MDB_NOLOCK, map_bytes_wanted, err);
     free(path);
     return c;
 }

@@ -10,7 +10,7 @@ static enum nd_status read_new_sets(struct nd_session *session, struct nd_error 
     struct nd_store *store = session->store;
     enum nd_status status = ND_OK;
 
-    if (!store->options.read_only)
+    if (!store->options.read_only || store->options.has_answers)
         return ND_OK;
     nd_rwlock_write(store->index_lock);
     while (status == ND_OK && nd_label_sets_count(store->sets) < session->state.n_label_sets) {

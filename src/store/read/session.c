@@ -273,7 +273,7 @@ enum nd_store_result nd_session_query(struct nd_session *session, const struct n
     enum nd_status status;
     bool is_same;
 
-    if (session->store->options.read_only)
+    if (!session->store->index)
         return nd_store_fail(err, ND_STORE_INVALID, "the store was opened to be read only");
     status = nd_sketch_text(&session->maker, text, &sketched, err);
     if (status == ND_OK)

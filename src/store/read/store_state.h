@@ -39,6 +39,8 @@ struct nd_write_queue {
     enum nd_store_result broken; /* ND_STORE_OK: it is not; else no write is taken any more */
     struct nd_error why;
     uint64_t commits, writes, syncs; /* since it was opened */
+    bool is_full;                    /* the last write found no space on the disk … */
+    uint64_t free_bytes;             /* … where so many bytes were free */
 };
 
 struct nd_store {

@@ -105,11 +105,18 @@ static enum nd_status add_rows(struct filling *f, struct nd_txn *txn,
 
 /* ---- From the rows ---- */
 
+/* Keep the columns in files of the folder; in memory if nothing may be written there. */
+static enum nd_status back_columns(const struct nd_store *store, struct nd_index *index,
+                                   struct nd_error *err)
+{
+    return store->options.read_only ? ND_OK : nd_index_back_columns(index, store->folder, err);
+}
+
 static struct nd_index *new_index(const struct nd_store *store, struct nd_error *err)
 {
     struct nd_index *index = nd_index_new(&store->sketching.index, err);
 
-    if (index && nd_index_back_columns(index, store->folder, err) == ND_OK)
+    if (index && back_columns(store, index, err) == ND_OK)
         return index;
     nd_index_free(index);
     return NULL;
@@ -152,12 +159,14 @@ static struct nd_index *open_snapshot(const struct nd_store *store, const char *
 {
     unsigned char bytes[ND_INDEX_NOTE_MAX];
     size_t len;
-    struct nd_index *index = nd_index_open_unchecked(path, bytes, &len, NULL);
+    struct nd_index *index = store->options.read_only
+                                 ? nd_index_open(path, bytes, &len, NULL)
+                                 : nd_index_open_unchecked(path, bytes, &len, NULL);
 
     if (!index)
         return NULL;
     memcpy(note, bytes, sizeof *note);
-    if (fits(store, state, note, len) && nd_index_back_columns(index, store->folder, NULL) == ND_OK)
+    if (fits(store, state, note, len) && back_columns(store, index, NULL) == ND_OK)
         return index;
     nd_index_free(index);
     return NULL;
@@ -195,7 +204,7 @@ static bool bring_up(struct nd_store *store, struct nd_index *index, struct nd_t
 /* A snapshot that does not serve is not to be taken for a later one. */
 static void remove_snapshot(const struct nd_store *store)
 {
-    char *path = nd_store_path(store, ND_SNAPSHOT_FILE, NULL);
+    char *path = store->options.read_only ? NULL : nd_store_path(store, ND_SNAPSHOT_FILE, NULL);
 
     if (path)
         (void)unlink(path);
@@ -217,7 +226,8 @@ static bool from_snapshot(struct nd_store *store, struct nd_txn *txn,
     if (index) {
         store->index = index;
         store->opened_from_snapshot = true;
-        nd_snapshots_was_opened(store->snapshots, note.commit);
+        if (store->snapshots)
+            nd_snapshots_was_opened(store->snapshots, note.commit);
     } else {
         remove_snapshot(store);
     }

@@ -178,6 +178,24 @@ static enum nd_status lock_folder(struct nd_store *store, struct nd_error *err)
     return nd_fail(err, ND_EINVAL, "%s: another process has the store open", store->folder);
 }
 
+/* Keep writers away, as far as there can be one: where no lock can be made, nobody writes. */
+static enum nd_status lock_to_read(struct nd_store *store, struct nd_error *err)
+{
+    char *path = nd_store_path(store, LOCK_FILE, err);
+
+    if (!path)
+        return ND_ENOMEM;
+    store->folder_lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (store->folder_lock < 0)
+        store->folder_lock = open(path, O_RDONLY | O_CLOEXEC);
+    free(path);
+    if (store->folder_lock < 0 || flock(store->folder_lock, LOCK_SH | LOCK_NB) == 0)
+        return ND_OK;
+    return nd_fail(err, ND_EINVAL,
+                   "%s: another process writes the store: read a copy (neardup store backup)",
+                   store->folder);
+}
+
 static enum nd_status read_recipe(struct nd_store *store, struct nd_txn *txn, struct nd_error *err)
 {
     struct nd_view text;
@@ -281,7 +299,6 @@ static enum nd_status start(struct nd_store *store, struct nd_txn *txn,
     status = nd_store_open_index(store, txn, state, &store->writer->next_entry, err);
     if (status != ND_OK)
         return status;
-    store->commit = state->commit;
     store->writer->committed_entry = state->next_entry;
     store->has_thread = nd_thread_start(&store->thread, nd_writer_run, store);
     if (!store->has_thread)
@@ -298,20 +315,30 @@ static enum nd_status start(struct nd_store *store, struct nd_txn *txn,
 
 static enum nd_status open_store(struct nd_store *store, struct nd_error *err)
 {
+    const struct nd_store_options *options = &store->options;
     struct nd_catalog_state state;
     struct nd_txn *txn = NULL;
-    enum nd_status status = store->options.read_only ? ND_OK : lock_folder(store, err);
+    enum nd_status status = !options->read_only    ? lock_folder(store, err)
+                            : options->has_answers ? lock_to_read(store, err)
+                                                   : ND_OK;
+    uint32_t next;
 
     if (status != ND_OK)
         return status;
-    store->catalog = nd_catalog_open(store->folder, false, store->options.read_only, err);
+    store->catalog = options->has_answers
+                         ? nd_catalog_open_alone(store->folder, err)
+                         : nd_catalog_open(store->folder, false, options->read_only, err);
     if (!store->catalog)
         return ND_EIO;
     status = nd_catalog_begin(store->catalog, false, &txn, err);
     if (status == ND_OK)
         status = open_parts(store, txn, &state, err);
-    if (status == ND_OK && !store->options.read_only)
+    if (status == ND_OK && !options->read_only)
         status = start(store, txn, &state, err);
+    else if (status == ND_OK && options->has_answers)
+        status = nd_store_open_index(store, txn, &state, &next, err);
+    if (status == ND_OK)
+        store->commit = state.commit;
     if (txn)
         nd_catalog_abort(txn);
     return status;

@@ -49,7 +49,7 @@ void nd_store_stats(struct nd_store *store, struct nd_store_stats *out)
                                    .last_snapshot = nd_snapshots_time(store),
                                    .database_bytes = nd_catalog_bytes(store->catalog)};
     add_rows(store, out);
-    if (!store->options.read_only) {
+    if (store->index) {
         nd_rwlock_read(store->index_lock);
         out->index_bytes = nd_index_bytes(store->index);
         out->index_documents = nd_index_count(store->index);

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "index/live.h"
 #include "store/write/snapshots.h"
@@ -144,6 +145,7 @@ static enum nd_status commit(struct nd_writer *w, bool *no_space, bool *is_lost,
     w->committed_entry = w->state.next_entry;
     nd_monitor_enter(&w->store->queue.monitor);
     w->store->queue.commits++;
+    w->store->queue.is_full = false;
     w->store->queue.syncs += 1 + w->has_text;
     nd_monitor_leave(&w->store->queue.monitor);
     return ND_OK;
@@ -299,6 +301,23 @@ static enum nd_status decide_all(struct nd_writer *w, struct nd_submission *s, b
     return status;
 }
 
+static uint64_t free_bytes_of(const struct nd_store *store)
+{
+    struct statvfs disk;
+
+    return statvfs(store->folder, &disk) == 0 ? (uint64_t)disk.f_bavail * disk.f_frsize : 0;
+}
+
+static void note_full(struct nd_store *store)
+{
+    const uint64_t bytes = free_bytes_of(store);
+
+    nd_monitor_enter(&store->queue.monitor);
+    store->queue.is_full = true;
+    store->queue.free_bytes = bytes;
+    nd_monitor_leave(&store->queue.monitor);
+}
+
 /* A transaction that failed: its writes are told; what was acknowledged before is lost, and so is
  * the store until it is opened again. */
 static void fail_batch(struct nd_writer *w, struct nd_submission *s, enum nd_status status,
@@ -309,6 +328,8 @@ static void fail_batch(struct nd_writer *w, struct nd_submission *s, enum nd_sta
 
     if (result == ND_STORE_INVALID)
         result = ND_STORE_FAILED;
+    if (no_space)
+        note_full(w->store);
     if (is_lost || had_acknowledged)
         nd_store_break(w->store, why);
     fail_all(s, result, why);
@@ -433,6 +454,27 @@ static enum nd_store_result enqueue(struct nd_store *store, struct nd_submission
         queue->bytes += s->bytes;
         nd_monitor_notify(&queue->monitor);
     }
+    nd_monitor_leave(&queue->monitor);
+    return result;
+}
+
+enum nd_store_result nd_store_ready(struct nd_store *store, struct nd_error *err)
+{
+    const uint64_t free_now = free_bytes_of(store);
+    struct nd_write_queue *queue = &store->queue;
+    enum nd_store_result result = ND_STORE_OK;
+
+    if (store->options.read_only)
+        return ND_STORE_OK;
+    nd_monitor_enter(&queue->monitor);
+    if (queue->broken != ND_STORE_OK)
+        result = nd_store_fail(err, queue->broken, "%s", queue->why.message);
+    else if (queue->is_full && free_now <= queue->free_bytes)
+        result = nd_store_fail(err, ND_STORE_NO_SPACE, "the disk of the store is full");
+    else if (queue->documents >= store->options.queue_documents ||
+             queue->bytes >= store->options.queue_bytes)
+        result =
+            nd_store_fail(err, ND_STORE_BUSY, "%zu documents wait to be written", queue->documents);
     nd_monitor_leave(&queue->monitor);
     return result;
 }
