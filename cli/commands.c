@@ -309,7 +309,8 @@ const struct command command_table[] = {
      "  neardup eval --truth labels.tsv --universe labelled pairs.tsv\n"
      "  neardup eval --truth truth.tsv removed.jsonl clusters.tsv\n"
      "  neardup eval --truth exact.tsv --at 0.8 --universe all --documents corpus.jsonl "
-     "pairs.tsv\n",
+     "pairs.tsv\n"
+     "  neardup eval --truth labels.tsv --universe labelled --curve resemblance listed.tsv\n",
      .run = cmd_eval},
     {"explain", FOR_EXPLAIN, "[OPTION…] A [B] | --rows MANIFEST | --histogram [FILE|DIR|-]…",
      "Explain why two documents are duplicates or not, or list the features of one document.\n"

@@ -431,6 +431,15 @@ const struct option option_table[] = {
     {NULL, "close", 0, NULL,
      "take the connected components of the pairs of a result for its clusters", FOR_EVAL,
      FLAG(use.eval.closes)},
+    {NULL, "curve", 0, "COLUMN",
+     "precision and recall at each value of a column of the pairs, given by its name or number; "
+     "COLUMN:asc where low values come first, as by default for distance, hamming and bits",
+     FOR_EVAL, TEXT(use.eval.curve)},
+    {NULL, "by", 0, "COLUMN",
+     "precision for each value of a column of the pairs, given by its name or number; last: the "
+     "last "
+     "column",
+     FOR_EVAL, TEXT(use.eval.by)},
     {NULL, "resamplings", 0, "N",
      "draw components N times for the intervals; 0: without intervals (default: 1000)", FOR_EVAL,
      NUMBER(use.eval.resamplings, 0, 1000000)},

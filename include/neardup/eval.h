@@ -56,6 +56,13 @@ struct nd_eval_params {
     unsigned char closes;
     /* JSON Lines instead of TSV. */
     unsigned char json;
+    /* A column of the results, which are pairs, with a value: its name or its number, from 1; with
+     * ":asc" or ":desc", whether low or high values come first.  Rows are then those of a curve, one
+     * for each value.  NULL: there is one row for each result. */
+    const char *curve;
+    /* A column of the results, which are pairs: a row for each of its values.  NULL: there is one row
+     * for each result. */
+    const char *by;
     /* How often components are drawn for an interval.  0: there are no intervals. */
     unsigned resamplings;
     unsigned seed;

@@ -132,6 +132,30 @@ row() {
     [[ "$(column note none)" == "no intervals: one component has half of the pairs or more" ]]
 }
 
+@test "eval: a curve, and precision for each value of a column" {
+    row a b 1 a c 0 c d 1 e f 1 >truth.tsv
+    printf '%s\t%s\t%s\t%s\n' a b 0 same a c 2 other c d 2 same x y 9 other >pairs.tsv
+    neardup eval --truth truth.tsv --universe labelled --curve distance pairs.tsv >curve
+    [ "$(column at curve | tr '\n' ' ')" = "0 2 " ]
+    [ "$(column precision curve | tr '\n' ' ')$(column recall curve | tr '\n' ' ')" = "1.0000 0.6667 0.3333 0.6667 " ]
+    [ "$(column average_precision curve | tail -1) $(column break_even curve | tail -1)" = "0.5556 0.6667" ]
+    neardup eval --truth truth.tsv --universe labelled --curve 3:desc pairs.tsv >curve
+    [ "$(column at curve | tr '\n' ' ')" = "2 0 " ]
+    neardup eval --truth truth.tsv --universe labelled --by last pairs.tsv >values
+    [ "$(column value values | tr '\n' ' ')$(column precision values | tr '\n' ' ')" = "same other 1.0000 0.0000 " ]
+    [ "$(column unlabelled values | tr '\n' ' ')" = "0 1 " ]
+    run neardup eval --truth truth.tsv --universe labelled --curve 4 pairs.tsv
+    [ "$status" -eq 2 ]
+    [[ $output == *"pairs.tsv:1: the column '4' has no number"* ]]
+    run neardup eval --truth truth.tsv --universe labelled --by nothing pairs.tsv
+    [[ $output == *"pairs.tsv: no column is called 'nothing'"* ]]
+    printf '%s\t%s\n' a a b a >clusters.tsv
+    run neardup eval --truth truth.tsv --universe labelled --by last clusters.tsv
+    [[ $output == *"clusters.tsv: --by needs a result of pairs"* ]]
+    run neardup eval --truth truth.tsv --universe labelled --by last --close pairs.tsv
+    [ "$status" -eq 2 ]
+}
+
 @test "eval: empty results, and truths without a pair" {
     : >empty
     row a b 1 a c 0 >truth.tsv

@@ -144,11 +144,12 @@ class Truth:
 
 class Result:
     def __init__(self, path, docs, rng, closes):
-        self.removed = self.sets = None
+        self.removed = self.sets = self.value = None
         kind = rng.choice(["pairs", "clusters", "manifest"])
         if kind == "pairs":
             self.pairs = {pair(*p) for p in random_pairs(docs, rng)}
-            rows = [[*rng.sample(p, 2), round(rng.random(), 3)] for p in self.pairs]
+            self.value = {p: round(rng.random(), rng.choice([1, 3])) for p in self.pairs}
+            rows = [[*rng.sample(p, 2), v] for p, v in self.value.items()]
             self.path = write_rows(path, rows, rng, ["a", "b", "resemblance"])
             if closes:
                 self.sets = components(docs, self.pairs)
@@ -300,6 +301,39 @@ class Judged:
         return out
 
 
+def curve_of(judged):
+    """The points from the greatest value down, the average precision and the break-even point."""
+    truth, result, docs = judged.truth, judged.result, judged.docs
+    said = {p: truth.judge(p) for p in (pair(*q) for q in itertools.combinations(docs, 2))}
+    same = sum(s == 1 for s in said.values())
+    listed = {p: v for p, v in result.value.items() if said.get(p) in (0, 1)}
+    points = []
+    for at in sorted(set(listed.values()), reverse=True):
+        chosen = [said[p] for p, v in listed.items() if v >= at]
+        points.append((at, len(chosen), sum(chosen)))
+    average = meet = None
+    if same and judged.all()["precision"] is not None:
+        average = sum((right - (points[i - 1][2] if i else 0)) / same * right / n for i, (_, n, right) in enumerate(points))
+        for i, (_, n, right) in enumerate(points):
+            if n == same:
+                meet = right / n
+                break
+            if n > same:
+                if i:
+                    _, m, left = points[i - 1]
+                    a, b = left / m - left / same, right / n - right / same
+                    part = a / (a - b) if a != b else 1
+                    meet = left / m + part * (right / n - left / m)
+                break
+    if RIVALS and average is not None:
+        right = sum(said[p] for p in listed)
+        other = metrics.average_precision_score([said[p] for p in listed], list(listed.values())) * right / same if right else 0
+        if not same_number(other, average):
+            print("average precision of scikit-learn", other, average)
+            meet = average = float("nan")
+    return points, average, meet
+
+
 def mix64(x):
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & M64
     x = (x ^ x >> 27) * 0x94D049BB133111EB & M64
@@ -332,15 +366,32 @@ def ask_rivals(judged):
     return out
 
 
-def same(a, b):
+def same_number(a, b):
     return a is b or (a is not None and b is not None and abs(a - b) < 1e-9)
 
 
 def compare(what, row, wanted):
-    wrong = {k: (row.get(k), v) for k, v in wanted.items() if not same(row.get(k), v)}
+    wrong = {k: (row.get(k), v) for k, v in wanted.items() if not same_number(row.get(k), v)}
     if wrong:
         print(f"{what}: {row['result']}: neardup and the definition differ: {wrong}")
     return not wrong
+
+
+def check_curve(number, command, truth, result, docs):
+    """The command as before, of one result, with --curve."""
+    command = [*command[:-EACH], "--curve", "3" if result.path.endswith("tsv") else "resemblance", result.path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"case {number}: {' '.join(command)}: {done.stderr}")
+        return False
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    points, average, meet = curve_of(Judged(docs, truth, result))
+    good = [(row["at"], row["listed"], row["right"]) for row in rows] == points
+    if not good:
+        print(f"case {number}: {' '.join(command)}: another curve than {points}")
+    for row in rows:
+        good &= compare(f"case {number}, curve", row, {"average_precision": average, "break_even": meet})
+    return good
 
 
 def run_case(number, folder):
@@ -359,7 +410,7 @@ def run_case(number, folder):
         result = results[0]
         result.sets = {d: f"s{(int(d[1:]) - rng.randrange(2)) // 2}" for d in docs}
         result.path = write_rows(f"{folder}/{number}.wide.0", result.sets.items(), rng, ["id", "cluster"])
-        result.pairs, result.removed, result.is_of_sets = of_sets(result.sets), None, True
+        result.pairs, result.removed, result.is_of_sets, result.value = of_sets(result.sets), None, True, None
     command = [NEARDUP, "eval", "--json", "-q", "--truth", truth.path, *truth.options_of(), "--documents",
                f"{folder}/docs.jsonl", *(["--close"] if closes else []), "--seed", str(number), "--resamplings", "40",
                *[r.path for r in results]]
@@ -377,6 +428,9 @@ def run_case(number, folder):
             good &= compare(f"case {number}, interval", row, {name + "_low": low, name + "_high": high})
         if RIVALS:
             good &= compare(f"case {number}, other libraries", row, ask_rivals(judged))
+    for result in results:
+        if result.value and not closes:
+            good &= check_curve(number, command, truth, result, docs)
         os.remove(result.path)
     return good
 

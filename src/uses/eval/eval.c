@@ -5,6 +5,7 @@
  * after the other. Memory holds the truth and one result: 24 bytes for each pair that is listed,
  * and some 100 for each document.
  */
+#include "uses/eval/curve.h"
 #include "uses/eval/resample.h"
 #include "uses/use.h"
 
@@ -12,6 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { VALUES_MAX = 1000 }; /* of a column that has a row for each */
 
 struct evaluating {
     const struct nd_eval_params *params;
@@ -118,7 +121,7 @@ static void put_figure(struct nd_use *rows, const char *key, double value)
     nd_cell_text(rows, key, (struct nd_view){text, (size_t)len});
 }
 
-static void put_measured(struct nd_use *rows, const char *key, const struct nd_rated *m)
+static void put_rated(struct nd_use *rows, const char *key, const struct nd_rated *m)
 {
     char part[64];
 
@@ -185,11 +188,11 @@ static void put_figures(struct nd_use *rows, const struct nd_scores *t,
     put_count(rows, "unlabelled", t->unlabelled, true);
     put_count(rows, "missed", x->same - x->right, true);
     for (unsigned i = 0; i < ND_RATE_SET_PRECISION; i++)
-        put_measured(rows, name[i], &m[i]);
+        put_rated(rows, name[i], &m[i]);
     put_count(rows, "clusters", t->n_sets, t->has_sets);
     put_count(rows, "largest_cluster", t->largest_set, t->has_sets);
     for (unsigned i = ND_RATE_SET_PRECISION; i < ND_RATES; i++)
-        put_measured(rows, name[i], &m[i]);
+        put_rated(rows, name[i], &m[i]);
     put_figure(rows, "adjusted_rand", t->has_true_sets ? nd_scores_rand(t) : NAN);
     put_count(rows, "true_clusters", t->n_true_sets, t->has_true_sets);
     put_count(rows, "exact_clusters", t->exact_sets, t->has_true_sets);
@@ -206,33 +209,185 @@ static enum nd_status end_row(struct evaluating *e, struct nd_error *err)
     return status == ND_OK && ferror(e->stream) ? nd_fail(err, ND_EIO, "cannot write") : status;
 }
 
-static enum nd_status evaluate(struct evaluating *e, const char *path, struct nd_error *err)
-{
-    const struct nd_eval_params *p = e->params;
-    const struct nd_relation_request request = {.form = p->result_form,
-                                                .refuses_strangers = e->all || e->has_documents,
-                                                .closes = p->closes != 0};
-    struct nd_rated measured[ND_RATES];
-    struct nd_relation result = {.n_pairs = 0};
-    struct nd_scores scores = {.n_sets = 0};
-    enum nd_no_interval why = ND_INTERVALS;
-    enum nd_status status = nd_relation_read(&result, path, &request, &e->ids, err);
+/* ---- A curve, and a row for each value ------------------------------------------------------- */
 
-    if (status == ND_OK)
-        status = nd_scores_count(&scores, &e->truth, &result, e->ids.n_known, e->all, err);
-    if (status == ND_OK)
-        status = nd_resample(&scores, p->resamplings, p->seed, measured, &why, err);
+/* A value of the curve; a whole number without an exponent. */
+static void put_value_of(struct nd_use *rows, double at)
+{
+    if (fabs(at) < 1e15 && !(floor(at) < at))
+        nd_cell_int(rows, "at", (int64_t)at);
+    else
+        nd_cell_double(rows, "at", at);
+}
+
+static enum nd_status put_curve(struct evaluating *e, const char *path,
+                                const struct nd_curve *curve, bool knows_wrong,
+                                struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < curve->n_steps; i++) {
+        const struct nd_curve_step *s = &curve->step[i];
+        const double right = (double)s->right, listed = (double)s->listed,
+                     same = (double)curve->same;
+        struct nd_use *rows = &e->rows;
+
+        nd_cell_text(rows, "result", (struct nd_view){path, strlen(path)});
+        put_value_of(rows, s->at);
+        put_count(rows, "listed", s->listed, true);
+        put_count(rows, "right", s->right, true);
+        put_count(rows, "wrong", s->listed - s->right, knows_wrong);
+        put_count(rows, "missed", curve->same - s->right, true);
+        put_figure(rows, "precision", knows_wrong ? right / listed : NAN);
+        put_figure(rows, "recall", curve->same ? right / same : NAN);
+        put_figure(rows, "f1", knows_wrong ? 2 * right / (listed + same) : NAN);
+        put_figure(rows, "average_precision", curve->average_precision);
+        put_figure(rows, "break_even", curve->break_even);
+        status = end_row(e, err);
+    }
+    return status;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const struct nd_related *a = left, *b = right;
+
+    if (a->value < b->value || a->value > b->value)
+        return a->value < b->value ? -1 : 1;
+    return a->ids < b->ids ? -1 : a->ids > b->ids;
+}
+
+/* The row of the n pairs of the result that have one value. */
+static enum nd_status put_value(struct evaluating *e, const char *path, struct nd_view value,
+                                struct nd_related *pair, size_t n, struct nd_error *err)
+{
+    const struct nd_relation part = {.form = ND_EVAL_PAIRS, .pair = pair, .n_pairs = n};
+    struct nd_scores scores = {.n_sets = 0};
+    struct nd_rated rated[ND_RATES];
+    enum nd_no_interval why = ND_INTERVALS;
+    enum nd_status status = nd_scores_count(&scores, &e->truth, &part, e->ids.n_known, e->all, err);
+
     if (status == ND_OK) {
-        nd_cell_text(&e->rows, "result", (struct nd_view){path, strlen(path)});
-        nd_cell_text(&e->rows, "form", word_of(&result));
-        if (e->truth.form == ND_EVAL_CLASSES)
-            put_classes(&e->rows, &scores);
-        else
-            put_figures(&e->rows, &scores, measured, why);
+        nd_scores_keep_listed(&scores);
+        status = nd_resample(&scores, e->params->resamplings, e->params->seed, rated, &why, err);
+    }
+    if (status == ND_OK) {
+        const struct nd_pair_counts *x = &scores.sum.pairs;
+        struct nd_use *rows = &e->rows;
+
+        nd_cell_text(rows, "result", (struct nd_view){path, strlen(path)});
+        nd_cell_text(rows, "value", value);
+        put_count(rows, "listed", x->listed, true);
+        put_count(rows, "right", x->right, true);
+        put_count(rows, "wrong", x->listed - x->right, scores.has_negatives);
+        put_count(rows, "unclear", scores.unsure, true);
+        put_count(rows, "unlabelled", scores.unlabelled, true);
+        put_rated(rows, "precision", &rated[ND_RATE_PRECISION]);
+        put_count(rows, "components", scores.n_paired, true);
+        put_notes(rows, &scores, why);
         status = end_row(e, err);
     }
     nd_scores_release(&scores);
+    return status;
+}
+
+/* A row for each value of the column, in the order of their first appearance. */
+static enum nd_status put_values(struct evaluating *e, const char *path, struct nd_relation *result,
+                                 struct nd_error *err)
+{
+    struct nd_related *pair = result->pair;
+    enum nd_status status = ND_OK;
+
+    if (result->texts.count > VALUES_MAX)
+        return nd_fail(err, ND_EINPUT, "%s: the column '%.60s' has more than %d values", path,
+                       e->params->by, VALUES_MAX);
+    if (result->n_pairs)
+        qsort(pair, result->n_pairs, sizeof *pair, by_value);
+    for (size_t from = 0, to; status == ND_OK && from < result->n_pairs; from = to) {
+        const struct nd_view text = result->texts.value[(size_t)pair[from].value - 1];
+
+        for (to = from; to < result->n_pairs && !(pair[to].value > pair[from].value); to++)
+            ;
+        status = put_value(e, path, text, pair + from, to - from, err);
+    }
+    return status;
+}
+
+/* ---- A result -------------------------------------------------------------------------------- */
+
+static enum nd_status put_whole(struct evaluating *e, const char *path,
+                                const struct nd_relation *result, const struct nd_scores *scores,
+                                struct nd_error *err)
+{
+    struct nd_rated rated[ND_RATES];
+    enum nd_no_interval why = ND_INTERVALS;
+    enum nd_status status =
+        nd_resample(scores, e->params->resamplings, e->params->seed, rated, &why, err);
+
+    if (status != ND_OK)
+        return status;
+    nd_cell_text(&e->rows, "result", (struct nd_view){path, strlen(path)});
+    nd_cell_text(&e->rows, "form", word_of(result));
+    if (e->truth.form == ND_EVAL_CLASSES)
+        put_classes(&e->rows, scores);
+    else
+        put_figures(&e->rows, scores, rated, why);
+    return end_row(e, err);
+}
+
+static enum nd_status draw_curve(struct evaluating *e, const char *path,
+                                 const struct nd_relation *result, const struct nd_scores *scores,
+                                 bool is_ascending, struct nd_error *err)
+{
+    struct nd_curve curve = {.n_steps = 0};
+    enum nd_status status =
+        nd_curve_make(&curve, &e->truth, result, scores, e->ids.n_known, e->all, is_ascending, err);
+
+    if (status == ND_OK)
+        status = put_curve(e, path, &curve, scores->has_negatives, err);
+    nd_curve_release(&curve);
+    return status;
+}
+
+static enum nd_status put_result(struct evaluating *e, const char *path, struct nd_relation *result,
+                                 bool is_ascending, struct nd_error *err)
+{
+    const struct nd_eval_params *p = e->params;
+    struct nd_scores scores = {.n_sets = 0};
+    enum nd_status status;
+
+    if ((p->by || p->curve) && result->form != ND_EVAL_PAIRS)
+        return nd_fail(err, ND_EINPUT, "%s: %s needs a result of pairs", path,
+                       p->by ? "--by" : "--curve");
+    if (p->by)
+        return put_values(e, path, result, err);
+    status = nd_scores_count(&scores, &e->truth, result, e->ids.n_known, e->all, err);
+    if (status == ND_OK)
+        status = p->curve ? draw_curve(e, path, result, &scores, is_ascending, err)
+                          : put_whole(e, path, result, &scores, err);
+    nd_scores_release(&scores);
+    return status;
+}
+
+static enum nd_status evaluate(struct evaluating *e, const char *path, struct nd_error *err)
+{
+    const struct nd_eval_params *p = e->params;
+    bool is_ascending = false;
+    char *column = p->curve ? nd_curve_column(p->curve, &is_ascending) : NULL;
+    const struct nd_relation_request request = {.form = p->result_form,
+                                                .refuses_strangers = e->all || e->has_documents,
+                                                .closes = p->closes != 0,
+                                                .value = p->by ? p->by : column,
+                                                .value_is_text = p->by != NULL};
+    struct nd_relation result = {.n_pairs = 0};
+    enum nd_status status = p->curve && !column
+                                ? nd_fail(err, ND_ENOMEM, "out of memory")
+                                : nd_relation_read(&result, path, &request, &e->ids, err);
+
+    if (status == ND_OK)
+        status = put_result(e, path, &result, is_ascending, err);
     nd_relation_release(&result);
+    free(column);
     return status;
 }
 
@@ -249,6 +404,8 @@ static enum nd_status check(const struct nd_run_options *options, const struct n
         return nd_fail(err, ND_EINVAL, "no result: name files of pairs or clusters, or manifests");
     if (p->has_at && p->n_positive)
         return nd_fail(err, ND_EINVAL, "labels are scores or grades: give --at or --positive");
+    if ((p->curve != NULL) + (p->by != NULL) + (p->closes != 0) > 1)
+        return nd_fail(err, ND_EINVAL, "only one of --curve, --by and --close can be given");
     n += strcmp(p->truth, "-") == 0;
     for (size_t i = 0; i < p->n_results; i++)
         n += strcmp(p->results[i], "-") == 0;

@@ -192,10 +192,28 @@ static enum nd_status refuse_label(const struct reading *x, struct nd_view label
               "--positive");
 }
 
+static enum nd_status read_value(struct reading *x, struct nd_view cell, uint64_t line,
+                                 double *value, struct nd_error *err)
+{
+    const struct nd_view none = {"", 0};
+    uint32_t text;
+
+    if (x->request->value_is_text) {
+        if (!nd_groups_number(&x->r->texts, cell.data ? cell : none, &text))
+            return no_memory(err);
+        *value = text;
+        return ND_OK;
+    }
+    if (nd_label_number(cell, value))
+        return ND_OK;
+    return nd_fail(err, ND_EINPUT, "%s:%" PRIu64 ": the column '%.60s' has no number", x->path,
+                   line, x->request->value);
+}
+
 static enum nd_status take_pair(struct reading *x, uint32_t a, uint64_t line, struct nd_error *err)
 {
     const struct nd_eval_columns *c = &x->columns;
-    const struct nd_view third = cell_of(x, c->at[ND_CELL_THIRD]), value = cell_of(x, c->value),
+    const struct nd_view third = cell_of(x, c->at[ND_CELL_THIRD]),
                          last = x->n_cells ? x->cell[x->n_cells - 1] : third;
     enum nd_label label = ND_LABEL_SAME;
     double number_of_value = NAN;
@@ -210,8 +228,10 @@ static enum nd_status take_pair(struct reading *x, uint32_t a, uint64_t line, st
         (nd_view_is(x->format == ND_FORMAT_JSONL ? third : last, "near-miss") ||
          (x->format == ND_FORMAT_JSONL && nd_view_is(third, "false"))))
         return ND_OK; /* pairs --near-misses: it is not said to be a match */
-    if (value.data && !nd_label_number(value, &number_of_value))
-        number_of_value = NAN;
+    if (x->request->value)
+        status = read_value(x, cell_of(x, c->value), line, &number_of_value, err);
+    if (status != ND_OK)
+        return status;
     return add_pair(x, a, b, label, number_of_value, line, err);
 }
 
@@ -261,6 +281,8 @@ static enum nd_status find_value(struct reading *x, const struct nd_view *name, 
     if (nd_label_number((struct nd_view){wanted, strlen(wanted)}, &at) && at >= 1 &&
         at <= CELLS_MAX)
         x->columns.value = (size_t)at - 1;
+    if (strcmp(wanted, "last") == 0)
+        x->columns.value = n - 1;
     for (size_t i = 2; !name && i < 5; i++)
         if (strcmp(wanted, known[i]) == 0 || (i == 2 && strcmp(wanted, "distance") == 0))
             x->columns.value = i;
@@ -506,6 +528,7 @@ void nd_relation_release(struct nd_relation *r)
     free(r->set_line);
     free(r->fate);
     nd_groups_release(&r->sets);
+    nd_groups_release(&r->texts);
     *r = (struct nd_relation){.n_pairs = 0};
 }
 

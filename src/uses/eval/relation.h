@@ -31,7 +31,7 @@ struct nd_related {
     uint64_t ids; /* lower number << 32 | higher number */
     uint64_t line : 62;
     uint64_t label : 2; /* of enum nd_label */
-    double value;       /* of the column that was asked for; NAN: none */
+    double value;       /* of the column that was asked for: a number, or that of its text */
 };
 
 /*
@@ -49,6 +49,7 @@ struct nd_relation {
     size_t n_ids, set_capacity, line_capacity, fate_capacity;
     struct nd_groups sets; /* their names, where they have any */
     uint32_t n_sets;
+    struct nd_groups texts; /* of the column that was asked for */
     bool has_sets, has_fates;
 };
 void nd_relation_release(struct nd_relation *r);
@@ -60,7 +61,8 @@ struct nd_relation_request {
     bool refuses_strangers; /* a name that is not known is an error */
     bool closes;            /* pairs are closed: their connected components are sets */
     struct nd_label_rule labels;
-    const char *value; /* name or number of a column with a value; NULL: none is read */
+    const char *value;  /* name or number of a column with a value; NULL: none is read */
+    bool value_is_text; /* the value is the number of its text in `texts` */
 };
 
 /* ND_EINPUT: file, line and reason. */

@@ -35,30 +35,38 @@ static uint64_t pairs_of(uint64_t n)
     return n ? n * (n - 1) / 2 : 0;
 }
 
+static bool is_there(const struct nd_relation *truth, size_t n, bool all, uint32_t id)
+{
+    return id <= n && (all || !truth->has_sets || nd_relation_set(truth, id));
+}
+
 /* Whether a document is one of those that there are. */
 static bool is_known(const struct counting *c, uint32_t id)
 {
-    return id <= c->n && (c->all || !c->truth->has_sets || nd_relation_set(c->truth, id));
+    return is_there(c->truth, c->n, c->all, id);
 }
 
-/*
- * What the truth says of a pair of the result. False: nothing, so that the pair is left out.
- */
-static bool judge(const struct counting *c, uint64_t ids, enum nd_label *label)
+bool nd_scores_judge(const struct nd_relation *truth, size_t n, bool all, uint64_t ids,
+                     enum nd_label *label)
 {
     const uint32_t a = (uint32_t)(ids >> 32), b = (uint32_t)ids;
-    const uint32_t set = nd_relation_set(c->truth, a);
+    const uint32_t set = nd_relation_set(truth, a);
 
-    if (!is_known(c, a) || !is_known(c, b))
+    if (!is_there(truth, n, all, a) || !is_there(truth, n, all, b))
         return false;
-    if (c->truth->has_sets) {
-        *label = set && set == nd_relation_set(c->truth, b) ? ND_LABEL_SAME : ND_LABEL_DIFFERENT;
+    if (truth->has_sets) {
+        *label = set && set == nd_relation_set(truth, b) ? ND_LABEL_SAME : ND_LABEL_DIFFERENT;
         return true;
     }
-    if (nd_relation_find(c->truth, ids, label))
+    if (nd_relation_find(truth, ids, label))
         return true;
     *label = ND_LABEL_DIFFERENT;
-    return c->all;
+    return all;
+}
+
+static bool judge(const struct counting *c, uint64_t ids, enum nd_label *label)
+{
+    return nd_scores_judge(c->truth, c->n, c->all, ids, label);
 }
 
 static bool is_one_set(const struct nd_relation *r, uint64_t ids)
@@ -451,6 +459,18 @@ void nd_scores_release(struct nd_scores *t)
 {
     free(t->component);
     *t = (struct nd_scores){.n_sets = 0};
+}
+
+void nd_scores_keep_listed(struct nd_scores *t)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_paired; i++)
+        if (t->component[i].pairs.listed) {
+            t->component[n] = t->component[i];
+            t->component[n++].pairs.same = t->component[i].pairs.right;
+        }
+    t->n_components = t->n_paired = n;
 }
 
 typedef __int128 wide;

@@ -62,6 +62,13 @@ enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *tr
                                struct nd_error *err);
 void nd_scores_release(struct nd_scores *t);
 
+/* What the truth says of a pair. False: nothing, so that the pair is left out. */
+bool nd_scores_judge(const struct nd_relation *truth, size_t n, bool all, uint64_t ids,
+                     enum nd_label *label);
+
+/* Keep only what is listed, without what is missed: of a part of a result. */
+void nd_scores_keep_listed(struct nd_scores *t);
+
 /* The adjusted Rand index (Hubert and Arabie 1985) of the sets. */
 double nd_scores_rand(const struct nd_scores *t);
 
