@@ -95,6 +95,16 @@ static int find(void *context, uint32_t set, const struct nd_sketched *text, uin
     return found == ND_EUNSUPPORTED || (found == 1 && *number == reader->absent) ? 0 : found;
 }
 
+static int pair(void *context, uint32_t number, uint32_t set, uint32_t other,
+                struct nd_pair_row *row, struct nd_error *err)
+{
+    const struct nd_reader *reader = context;
+    uint32_t set_of_next = set, next = other;
+    int found = nd_catalog_next_pair(reader->txn, number, &set_of_next, &next, row, err);
+
+    return found == 1 ? set_of_next == set && next == other : found;
+}
+
 static enum nd_status fetch(void *context, uint32_t number, struct nd_view *text,
                             struct nd_error *err)
 {
@@ -110,11 +120,12 @@ struct nd_search_source nd_reader_source(struct nd_reader *reader)
                                      .is_there =
                                          reader->absent == UINT32_MAX ? NULL : is_not_absent,
                                      .find = find,
+                                     .pair = pair,
                                      .fetch = fetch};
 }
 
 struct nd_search_source nd_reader_source_checked(struct nd_reader *reader)
 {
     return (struct nd_search_source){
-        .context = reader, .is_there = is_there, .find = find, .fetch = fetch};
+        .context = reader, .is_there = is_there, .find = find, .pair = pair, .fetch = fetch};
 }

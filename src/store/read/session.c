@@ -231,6 +231,8 @@ static enum nd_status find_own(struct nd_session *session, const struct nd_docum
         return (enum nd_status)found;
     *own = (struct nd_own_document){
         .entry = row.entry, .order = row.order, .is_unchanged = found == 1 && entry == row.entry};
+    if (own->is_unchanged)
+        session->search.equal = row.entry;
     status = nd_reader_leave_out(&session->reader, row.entry, err);
     return status != ND_OK || own->is_unchanged
                ? status

@@ -117,6 +117,7 @@ enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index
     row.key = search->key;
     search->n_met = search->n_searched = search->n_hits = 0;
     search->has_shingles = false;
+    search->equal = UINT32_MAX;
     for (size_t i = 0; i < n_sets; i++) {
         row.group = sets[i];
         if (!collect_in_set(search, index, text, &row, below))
@@ -228,7 +229,7 @@ static enum nd_status find_equal(struct nd_search *search, const struct nd_sketc
     *number = UINT32_MAX;
     if (found <= 0)
         return (enum nd_status)found;
-    *number = hit.number;
+    *number = search->equal = hit.number;
     set->has_equal = true;
     if (nd_sketching_reads_shingles(search->maker->sketching))
         hit.shared = text->n_shingles;
@@ -258,6 +259,31 @@ static int drop_missing(struct nd_search *search, const struct nd_search_source 
     return 1;
 }
 
+/* Compare a text with one entry: by the pair of an entry with its bytes, which needs no text, or by
+ * the texts.  1: it is a hit; 0: it is not. */
+static int compare_by_pair(struct nd_search *search, const struct nd_sketched *text,
+                           const struct nd_search_source *source, uint32_t set,
+                           const struct nd_met *met, struct nd_near_entry *hit,
+                           struct nd_error *err)
+{
+    struct nd_pair_row row;
+    int found = search->equal == UINT32_MAX || !source->pair
+                    ? 0
+                    : source->pair(source->context, search->equal, set, met->number, &row, err);
+
+    if (found < 0)
+        return found;
+    if (!found)
+        return nd_search_compare_one(search, text, source, set, met, hit, err);
+    *hit = (struct nd_near_entry){.number = met->number,
+                                  .set = set,
+                                  .identical = (enum nd_identical)row.identical,
+                                  .n_shingles = met->n_shingles,
+                                  .shared = row.shared,
+                                  .distance = row.distance};
+    return 1;
+}
+
 static enum nd_status compare_in_set(struct nd_search *search, const struct nd_sketched *text,
                                      const struct nd_search_source *source, struct nd_searched *set,
                                      struct nd_error *err)
@@ -274,8 +300,8 @@ static enum nd_status compare_in_set(struct nd_search *search, const struct nd_s
     set->n_compared = set->was_cut ? most : set->n_met;
     for (size_t i = 0; i < set->n_compared; i++) {
         struct nd_near_entry hit;
-        int is_hit = nd_search_compare_one(search, text, source, set->set,
-                                           &search->met[set->first + i], &hit, err);
+        int is_hit = compare_by_pair(search, text, source, set->set, &search->met[set->first + i],
+                                     &hit, err);
 
         if (is_hit < 0)
             return (enum nd_status)is_hit;

@@ -24,6 +24,9 @@ struct nd_search_source {
     /* The entry of a label set with the very bytes of the text. */
     int (*find)(void *context, uint32_t set, const struct nd_sketched *text, uint32_t *number,
                 struct nd_error *err);
+    /* The stored pair of an entry with another one, of a set; NULL: none is known. */
+    int (*pair)(void *context, uint32_t number, uint32_t set, uint32_t other,
+                struct nd_pair_row *row, struct nd_error *err);
     /* The text of an entry, until the next call. */
     enum nd_status (*fetch)(void *context, uint32_t number, struct nd_view *text,
                             struct nd_error *err);
@@ -61,6 +64,9 @@ struct nd_search {
     struct nd_candidates found, same;
     struct nd_shingle_set shingles;
     bool has_shingles; /* of the text at hand */
+    /* An entry with the very bytes of the text, whose pairs say how the text compares; UINT32_MAX: none
+     * is known.  Whoever knows one sets it after nd_search_collect. */
+    uint32_t equal;
     struct nd_met *met;
     size_t n_met, met_capacity;
     struct nd_searched *searched;
