@@ -548,7 +548,7 @@ const struct option option_table[] = {
      "add to each survivor, as the field FIELD, how many documents its cluster has: in JSON Lines, "
      "CSV "
      "and TSV, where no document has such a field",
-     FOR_DEDUP, RUN},
+     FOR_DEDUP | FOR_APPLY, RUN},
     {NULL, "manifest", 0, "FILE", "what was removed, and why: one JSON object per line", FOR_DEDUP,
      RUN},
     {NULL, "differs", 0, NULL,

@@ -111,7 +111,8 @@ static enum nd_status put(struct applying *a, const struct nd_parsed *parsed, st
     if (status != ND_OK)
         return status;
     return nd_emitter_put(&a->emitter, parsed, parsed->bad != NULL,
-                          is_removed ? &nd_removal_of_leader : NULL, NULL, 0, err);
+                          is_removed ? &nd_removal_of_leader : NULL, NULL,
+                          nd_decisions_members(parsed), err);
 }
 
 static enum nd_status put_batch(void *context, const struct nd_reading_batch *batch,
@@ -144,6 +145,7 @@ static enum nd_status go_through(struct applying *a, const struct nd_apply_param
         run->outputs.recipe = &a->decisions.manifest.recipe; /* it stands in their survivors */
     if (status == ND_OK && a->scratch[0][0].failed)
         status = nd_fail(err, ND_ENOMEM, "out of memory");
+    run->outputs.copies_field = run->options->dry_run ? NULL : run->options->copies_field;
     if (status == ND_OK)
         status = nd_outputs_open(&run->outputs, err);
     if (status == ND_OK)
@@ -163,12 +165,9 @@ static enum nd_status check(const struct nd_run_options *options,
 
     if (!params->decisions)
         return nd_fail(err, ND_EINVAL, "no decisions: name a manifest or a file of clusters");
-    if (options->annotate || options->copies_field || options->manifest || options->clusters ||
-        options->summary)
-        return nd_fail(
-            err, ND_EINVAL,
-            "apply decides nothing: it has no annotate, copies-field, manifest, clusters "
-            "or summary");
+    if (options->annotate || options->manifest || options->clusters || options->summary)
+        return nd_fail(err, ND_EINVAL,
+                       "apply decides nothing: it has no annotate, manifest, clusters or summary");
     for (size_t i = 0; i < options->n_paths; i++)
         reads_input |= strcmp(options->paths[i], "-") == 0;
     if (reads_input && strcmp(params->decisions, "-") == 0)
@@ -203,7 +202,7 @@ enum nd_status nd_run_apply(const struct nd_run_options *options,
                                                             !options->copy_to && !options->link_to,
                                            .writes_survivors = true,
                                            .writes_evidence = true,
-                                           .may_replace = true,
+                                           .may_replace = !options->copies_field,
                                            .is_dry = options->dry_run};
     struct nd_error room = {0};
     enum nd_status status;
@@ -211,6 +210,7 @@ enum nd_status nd_run_apply(const struct nd_run_options *options,
     err = err ? err : &room;
     *err = (struct nd_error){0};
     *summary = (struct nd_run_summary){0};
+    a.decisions.counts = options->copies_field != NULL;
     status = check(options, params, err);
     if (status == ND_OK)
         status = nd_decisions_read(&a.decisions, params->decisions, err);

@@ -20,12 +20,16 @@
  * 1 where the document at the row's place has another name.
  */
 enum { OTHER_NAME = 1, STEP = 2 };
+/* In place of that: so many rows, in the lower bits, name the document as the kept one. */
+#define KEPT_FOR (UINT64_C(1) << 63)
 
 void nd_decisions_release(struct nd_decisions *d)
 {
     nd_manifest_release(&d->manifest);
     free(d->row);
+    free(d->kept);
     d->row = NULL;
+    d->kept = NULL;
     d->n = d->capacity = 0;
 }
 
@@ -46,8 +50,23 @@ static bool is_same(struct nd_view a, struct nd_view b)
     return a.len == b.len && (!a.len || memcmp(a.data, b.data, a.len) == 0);
 }
 
+static enum nd_status add_kept(struct nd_decisions *d, struct nd_view kept, struct nd_view at,
+                               struct nd_error *err)
+{
+    uint64_t name[2];
+
+    if (!d->counts || !kept.data || !at.data)
+        return ND_OK;
+    if (!ND_RESERVE(d->kept, &d->kept_capacity, d->n_kept + 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory for %zu decisions", d->n_kept + 1);
+    nd_hash_bytes_128(kept.data, kept.len, &name[0], &name[1]);
+    d->kept[d->n_kept++] = (struct nd_kept_key){{nd_hash_bytes(at.data, at.len), name[0]}};
+    return ND_OK;
+}
+
 static enum nd_status take_row(void *context, const struct nd_document *removed, struct nd_view at,
-                               struct nd_view kept, uint64_t line, struct nd_error *err)
+                               struct nd_view kept, struct nd_view kept_at, uint64_t line,
+                               struct nd_error *err)
 {
     struct nd_decisions *d = context;
     const struct nd_decided row = {.more = nd_hash_bytes(at.data, at.len),
@@ -56,6 +75,8 @@ static enum nd_status take_row(void *context, const struct nd_document *removed,
 
     if (!d->own_line && !d->manifest.has_against && kept.data && is_same(kept, removed->id))
         d->own_line = line;
+    if (add_kept(d, kept, kept_at, err) != ND_OK)
+        return ND_ENOMEM;
     return add(d, removed->id, row, err);
 }
 
@@ -112,12 +133,39 @@ static enum nd_status check_pair(const struct nd_decisions *d, const struct nd_d
         d->path, (uint64_t)b->line, (uint64_t)a->line);
 }
 
+static int by_kept_key(const void *left, const void *right)
+{
+    const struct nd_kept_key *a = left, *b = right;
+
+    if (a->key[0] != b->key[0])
+        return a->key[0] < b->key[0] ? -1 : 1;
+    return a->key[1] < b->key[1] ? -1 : a->key[1] > b->key[1];
+}
+
+/* Places alone tell which document is the kept one of a row: another may have its id, as one that
+ * came by --against may have the place, too. */
+static enum nd_status sort_kept(struct nd_decisions *d, struct nd_error *err)
+{
+    if (!d->counts)
+        return ND_OK;
+    if (d->manifest.is_of_clusters || !d->by_place || d->manifest.has_against)
+        return nd_fail(err, ND_EINVAL,
+                       "copies-field: only a manifest, of a run without --against, tells how many "
+                       "documents each cluster has, and only of inputs at the paths that it names");
+    if (d->n_kept)
+        qsort(d->kept, d->n_kept, sizeof *d->kept, by_kept_key);
+    return ND_OK;
+}
+
 enum nd_status nd_decisions_sort(struct nd_decisions *d, bool by_place, bool is_partial,
                                  struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
+    enum nd_status status;
 
     d->by_place = by_place;
+    status = sort_kept(d, err);
+    if (status != ND_OK)
+        return status;
     if (is_partial && !by_place && d->own_line)
         return nd_fail(err, ND_EINPUT,
                        "%s:%" PRIu64 ": the removed and the kept document have the same id: give "
@@ -154,6 +202,25 @@ static size_t find(const struct nd_decisions *d, const uint64_t key[2])
             to = middle;
     }
     return from;
+}
+
+/* Return how many rows name the document of a key as the kept one. */
+static uint64_t count_kept(const struct nd_decisions *d, const uint64_t key[2])
+{
+    const struct nd_kept_key wanted = {{key[0], key[1]}};
+    size_t from = 0, to = d->n_kept, end;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (by_kept_key(&d->kept[middle], &wanted) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (end = from; end < d->n_kept && by_kept_key(&d->kept[end], &wanted) == 0;)
+        end++;
+    return end - from;
 }
 
 /* Write a text as the file does. */
@@ -196,6 +263,8 @@ bool nd_decisions_find(const struct nd_decisions *d, struct nd_parsed *parsed,
         parsed->key = STEP * (at + 1) + OTHER_NAME;
     else if (d->by_place && at && d->row[at - 1].key[0] == key[0])
         parsed->key = STEP * at + OTHER_NAME;
+    else if (d->counts)
+        parsed->key = KEPT_FOR | count_kept(d, key);
     return !scratch[0].failed && !scratch[1].failed;
 }
 
@@ -218,11 +287,17 @@ static enum nd_status refuse(const struct nd_parsed *parsed, struct nd_error *er
                    at);
 }
 
+uint32_t nd_decisions_members(const struct nd_parsed *parsed)
+{
+    return parsed->key & KEPT_FOR ? (uint32_t)(parsed->key & UINT32_MAX) + 1 : 1;
+}
+
 enum nd_status nd_decisions_take(struct nd_decisions *d, const struct nd_parsed *parsed,
                                  bool *is_removed, struct nd_error *err)
 {
-    const size_t first = parsed->key / STEP - 1;
-    struct nd_decided *row = parsed->key ? &d->row[first] : NULL;
+    const bool has_row = parsed->key && !(parsed->key & KEPT_FOR);
+    const size_t first = has_row ? parsed->key / STEP - 1 : 0;
+    struct nd_decided *row = has_row ? &d->row[first] : NULL;
 
     *is_removed = row && row->is_removed;
     if (!row)

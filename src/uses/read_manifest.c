@@ -346,7 +346,7 @@ static enum nd_status hand_row(struct nd_manifest *m, const struct nd_document *
     if (line->id_kind != ND_ID_NONE) {
         m->n_removed++;
         return m->hooks->row(m->hooks->context, line, field[REMOVED_AT].value, field[KEPT].value,
-                             number, err);
+                             field[KEPT_AT].value, number, err);
     }
     if (field[SKIPPED].value.data)
         return ND_OK;

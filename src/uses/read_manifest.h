@@ -29,11 +29,13 @@ enum nd_status nd_cluster_line_parse(const struct nd_record *record, const char 
 
 /*
  * Called with the lines of a file in place of keeping the lowest rows. A row is a document whose id
- * is the name of the removed one; `at` is its removed_at, and `kept` the name of the kept one.
+ * is the name of the removed one; `at` is its removed_at, and `kept` and `kept_at`
+ * are the name and the place of the kept one.
  */
 struct nd_manifest_hooks {
     enum nd_status (*row)(void *context, const struct nd_document *row, struct nd_view at,
-                          struct nd_view kept, uint64_t line, struct nd_error *err);
+                          struct nd_view kept, struct nd_view kept_at, uint64_t line,
+                          struct nd_error *err);
     enum nd_status (*cluster)(void *context, const struct nd_cluster_line *parts, uint64_t line,
                               struct nd_error *err);
     void *context;

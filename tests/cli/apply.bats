@@ -153,3 +153,24 @@ decided() {
     [ "$(ids out)" = 3 ]
     neardup template -q three.jsonl --clusters c --cluster 2 | grep -q 'of 2 documents'
 }
+
+@test "apply counts copies by a manifest and places alone, and replaces no input by them" {
+    decided
+    neardup apply -q m three.jsonl -o out --copies-field n
+    [ "$(jq -c '[.id,.n]' out | tr '\n' ' ')" = "[1,2] [3,1] " ]
+    cp three.jsonl moved.jsonl
+    : >other
+    neardup sketch -q kept -o old.sketch
+    neardup dedup -q three.jsonl -o kept2 --against old.sketch --manifest m2
+    for words in "c three.jsonl" "m moved.jsonl" "other three.jsonl" "m2 three.jsonl"; do
+        # shellcheck disable=SC2086
+        run neardup apply -q $words -o out2 --copies-field n
+        [ "$status" -eq 2 ]
+        [[ $output == *"copies-field: only a manifest, of a run without --against"* ]]
+    done
+    run neardup apply -q m three.jsonl -o three.jsonl --removed gone --copies-field n
+    [ "$status" -eq 2 ]
+    run neardup apply -q m three.jsonl -o out2 --copies-field text
+    [ "$status" -eq 2 ]
+    [ ! -e out2 ]
+}

@@ -44,6 +44,9 @@ CORPORA = {
 }
 
 
+COUNTED = ("in.jsonl", "noid.jsonl", "in.jsonl.gz", "in.csv", "in.tsv")
+
+
 def corpus():
     """Texts of 60 words, half of them copies of earlier ones, most of these edited."""
     rng = random.Random(5)
@@ -124,6 +127,16 @@ def check(program, path, reading, way):
             assert got == expected, (path, way, decisions, threads)
 
 
+def check_copies(program, path, reading, way):
+    """Survivors have the sizes of their clusters as the run that decided writes them."""
+    field = ["--copies-field", "how many"]
+    run(program, "dedup", "-q", path, *reading, *way, *field, "--manifest", "manifest", "-o", "counted")
+    expected = pathlib.Path("counted").read_bytes()
+    for threads in "1", "3":
+        run(program, "apply", "-q", "manifest", path, *field, "-j", threads, "-o", "applied")
+        assert pathlib.Path("applied").read_bytes() == expected, (path, way, threads)
+
+
 def check_parts(program, texts):
     """Each part by itself, under the path that it had or under another, gives the folder of all."""
     pathlib.Path("parts").mkdir()
@@ -132,6 +145,11 @@ def check_parts(program, texts):
         pathlib.Path("parts", f"{k}.jsonl").write_text("".join(rows))
     of_decisions = ["--manifest", "manifest", "--clusters", "clusters"]
     run(program, "dedup", "-q", "parts", "--output-dir", "all", *of_decisions)
+    run(program, "dedup", "-q", "parts", "--output-dir", "counted-parts", "--copies-field", "n")
+    for k in range(3):  # a count is that of the whole corpus, whoever goes through a part of it
+        part = f"parts/{k}.jsonl"
+        run(program, "apply", "-q", "--partial", "manifest", part, "-o", "one", "--copies-field", "n")
+        assert pathlib.Path("one").read_bytes() == pathlib.Path("counted-parts", part).read_bytes(), part
     shutil.copytree("parts", "elsewhere")
     for decisions in "manifest", "clusters":
         run(program, "apply", "-q", decisions, "parts", "--output-dir", f"of-{decisions}")
@@ -156,6 +174,8 @@ def main():
             if "lang=a" in way and path not in ("in.jsonl", "in.sketch"):
                 continue
             check(program, path, reading, way)
+            if path in COUNTED and "--against" not in way:
+                check_copies(program, path, reading, way)
     check_parts(program, texts)
 
 

@@ -388,13 +388,15 @@ static enum nd_status take_object(void *context, const struct nd_document *objec
 
 /* The `row` hook: of a manifest. */
 static enum nd_status take_removed(void *context, const struct nd_document *row, struct nd_view at,
-                                   struct nd_view kept, uint64_t line, struct nd_error *err)
+                                   struct nd_view kept, struct nd_view kept_at, uint64_t line,
+                                   struct nd_error *err)
 {
     struct reading *x = context;
     enum nd_status status;
     uint32_t id;
 
     (void)at;
+    (void)kept_at;
     if (x->request->form != ND_EVAL_ANY && x->request->form != ND_EVAL_MANIFEST)
         return nd_fail(err, ND_EINPUT,
                        "%s:%" PRIu64 ": a row of a manifest, which %s does not name", x->path, line,
