@@ -19,6 +19,9 @@ enum nd_status nd_engine_batch_check(const struct nd_dedup *d, const struct nd_d
     if (n > UINT32_MAX - 1 || d->stats.documents + n > UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
     for (size_t i = 0; i < n; i++) {
+        if (items[i].labels && d->plan.params.cluster != ND_CLUSTER_STAR)
+            return nd_fail(err, ND_EINVAL, "item %zu has security labels, which only stars heed",
+                           i);
         if (items[i].sketched && nd_sketched_check(&d->plan, items[i].sketched, i, err) != ND_OK)
             return ND_EINVAL;
         if (items[i].sketched && d->plan.params.verify != ND_VERIFY_NONE &&
@@ -59,6 +62,7 @@ enum nd_status nd_items_make(struct nd_engine_batch *batch, const struct nd_dedu
                                           .sketched = items[i].sketched,
                                           .known = takes_known ? items[i].known : NULL,
                                           .group = items[i].group,
+                                          .labels = items[i].labels,
                                           .key = batch->key + i * n_keys,
                                           .first_same = i};
     batch->items = items;
@@ -116,6 +120,24 @@ bool nd_items_same_bytes(const struct nd_item *a, const struct nd_item *b)
                                       : nd_equal_bytes(a->text, b->text);
 }
 
+static bool has_same_labels(const struct nd_item *a, const struct nd_item *b)
+{
+    return nd_is_subset(a->labels, b->labels) && nd_is_subset(b->labels, a->labels);
+}
+
+/* Find which of the items before one that have its bytes has its labels as well. */
+static bool find_first_same(const struct nd_item *item, struct nd_item *one)
+{
+    size_t at = one->same_before;
+
+    while (at && !has_same_labels(&item[at - 1], one))
+        at = item[at - 1].same_before;
+    if (at)
+        one->first_same = at - 1;
+    return at != 0;
+}
+
+/* The places of items with the same bytes are a list, of which the table has the last. */
 static bool group_items(struct nd_item *item, size_t n, bool unlisted_only)
 {
     size_t n_places = 16, *place; /* of the first items: their index + 1 */
@@ -134,9 +156,8 @@ static bool group_items(struct nd_item *item, size_t n, bool unlisted_only)
 
         while (place[at] && !nd_items_same_bytes(&item[place[at] - 1], &item[i]))
             at = (at + 1) & (n_places - 1);
-        if (place[at])
-            item[i].first_same = place[at] - 1;
-        else
+        item[i].same_before = place[at];
+        if (!find_first_same(item, &item[i]))
             place[at] = i + 1;
     }
     free(place);

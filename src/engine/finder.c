@@ -28,13 +28,15 @@ void nd_finder_release(struct nd_finder *finder)
     nd_index_free(finder->index);
     nd_signature_index_free(finder->signatures);
     nd_containers_free(finder->containers);
+    nd_column_release(&finder->labels);
 }
 
 size_t nd_finder_bytes(const struct nd_finder *finder)
 {
     return nd_index_bytes(finder->index) +
            (finder->signatures ? nd_signature_index_bytes(finder->signatures) : 0) +
-           (finder->containers ? nd_containers_bytes(finder->containers) : 0);
+           (finder->containers ? nd_containers_bytes(finder->containers) : 0) +
+           finder->labels.bytes;
 }
 
 static bool has(const struct nd_candidates *list, uint32_t number)
@@ -55,7 +57,7 @@ bool nd_finder_add_same_tokens(const struct nd_finder *finder, struct nd_worker 
     if (nd_engine_plan_ignores_text(w->plan))
         return true;
     while (nd_index_next_identity(finder->index, &scan, &number))
-        if (!has(&w->found, number) &&
+        if (nd_finder_allows(finder, number, item) && !has(&w->found, number) &&
             !nd_candidates_add(&w->found, (struct nd_candidate){number, ND_SCORE_NONE, 0})) {
             nd_worker_fail(w, ND_ENOMEM, "looking for candidates");
             return false;
@@ -90,6 +92,20 @@ static enum nd_status find_containing(const struct nd_finder *finder, struct nd_
     return status;
 }
 
+/* Drop the candidates that may not stand for the item. */
+static void drop_others(const struct nd_finder *finder, struct nd_candidates *found,
+                        const struct nd_item *item)
+{
+    size_t n = 0;
+
+    if (!finder->n_labelled)
+        return;
+    for (size_t i = 0; i < found->count; i++)
+        if (nd_finder_allows(finder, found->items[i].number, item))
+            found->items[n++] = found->items[i];
+    found->count = n;
+}
+
 bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
                           const struct nd_item *item)
 {
@@ -109,6 +125,7 @@ bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
         status = nd_index_query_all(finder->index, row, reach, &w->found);
     else
         status = nd_index_query_row(finder->index, row, reach, &w->found, &w->crowd);
+    drop_others(finder, &w->found, item);
     if (status != ND_OK)
         nd_worker_fail(w, status, "looking for candidates");
     return status == ND_OK;
@@ -142,10 +159,27 @@ static bool append_signatures(struct nd_signature_index *signatures, const struc
     return nd_signature_index_append(signatures, &row);
 }
 
-/* Beside the index: store what the next number is looked up by … */
-static enum nd_status append_beside(struct nd_finder *finder, const struct nd_item *item,
-                                    struct nd_error *err)
+static bool put_labels(struct nd_finder *finder, uint32_t number, const uint32_t *labels)
 {
+    const uint32_t **column;
+
+    if (!labels && number >= finder->n_labelled)
+        return true;
+    if (!nd_column_reserve(&finder->labels, (size_t)number + 1, sizeof *column))
+        return false;
+    column = finder->labels.data;
+    for (; finder->n_labelled <= number; finder->n_labelled++)
+        column[finder->n_labelled] = NULL;
+    column[number] = labels;
+    return true;
+}
+
+/* Beside the index: store what a number, the next one, is looked up by … */
+static enum nd_status append_beside(struct nd_finder *finder, uint32_t number,
+                                    const struct nd_item *item, struct nd_error *err)
+{
+    if (!put_labels(finder, number, item->labels))
+        return nd_fail(err, ND_ENOMEM, "out of memory for the labels of documents");
     if (finder->signatures && !append_signatures(finder->signatures, item))
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
     if (finder->containers && !nd_containers_append(finder->containers, &item->read.content))
@@ -172,7 +206,7 @@ enum nd_status nd_finder_add(struct nd_finder *finder, const struct nd_item *ite
     enum nd_status status = nd_index_add(finder->index, &item->read.row, number, err);
 
     if (status == ND_OK)
-        status = append_beside(finder, item, err);
+        status = append_beside(finder, *number, item, err);
     return status == ND_OK ? list_beside(finder, *number, item, err) : status;
 }
 
@@ -188,6 +222,7 @@ void nd_finder_remove(struct nd_finder *finder, const struct nd_item *item, uint
 void nd_finder_clear(struct nd_finder *finder)
 {
     nd_index_clear(finder->index);
+    finder->n_labelled = 0;
     if (finder->signatures)
         nd_signature_index_clear(finder->signatures);
     if (finder->containers)
@@ -207,7 +242,7 @@ enum nd_status nd_finder_append(struct nd_finder *finder, const struct nd_item *
 {
     enum nd_status status = nd_index_append(finder->index, &item->read.row, number, err);
 
-    return status == ND_OK ? append_beside(finder, item, err) : status;
+    return status == ND_OK ? append_beside(finder, *number, item, err) : status;
 }
 
 enum nd_status nd_finder_list(struct nd_finder *finder, const uint32_t *number,
@@ -236,7 +271,7 @@ static enum nd_status add_beside(struct nd_finder *finder, const struct nd_finde
     enum nd_status status = ND_OK;
 
     for (size_t i = 0; status == ND_OK && i < batch->n; i++) {
-        status = append_beside(finder, batch->item[i], err);
+        status = append_beside(finder, first + (uint32_t)i, batch->item[i], err);
         if (status == ND_OK && batch->item[i]->read.is_listed)
             status = list_beside(finder, first + (uint32_t)i, batch->item[i], err);
     }
@@ -265,7 +300,7 @@ enum nd_status nd_finder_add_batch(struct nd_finder *finder, const struct nd_fin
         status = nd_index_add_batch(finder->index, &to_index, pool, &first, err);
     else
         nd_fail(err, status, "out of memory for a batch of %zu documents", batch->n);
-    if (status == ND_OK && (finder->signatures || finder->containers))
+    if (status == ND_OK)
         status = add_beside(finder, batch, first, err);
     free(row);
     free(is_listed);

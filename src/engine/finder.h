@@ -2,6 +2,7 @@
 #ifndef ND_ENGINE_FINDER_H
 #define ND_ENGINE_FINDER_H
 
+#include "base/subset.h"
 #include "engine/document/worker.h"
 #include "index/live.h"
 
@@ -10,13 +11,25 @@ struct nd_finder {
     struct nd_index *index;
     struct nd_signature_index *signatures; /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_containers *containers;      /* where samples of shingles are looked up, else NULL */
+    /* By number, const uint32_t *: the labels of documents.  Those from n_labelled on have none. */
+    struct nd_column labels;
+    uint32_t n_labelled;
 };
 bool nd_finder_init(struct nd_finder *finder, const struct nd_engine_plan *plan,
                     struct nd_error *err);
 void nd_finder_release(struct nd_finder *finder);
 size_t nd_finder_bytes(const struct nd_finder *finder);
 
-/* An item's candidates, in w->found.  False: the worker has the error. */
+/* Check that everyone who may see an item may see a document of the index: the item has all of its
+ * labels. */
+static inline bool nd_finder_allows(const struct nd_finder *finder, uint32_t number,
+                                    const struct nd_item *item)
+{
+    return number >= finder->n_labelled ||
+           nd_is_subset(((const uint32_t *const *)finder->labels.data)[number], item->labels);
+}
+
+/* An item's candidates, in w->found: those that may stand for it.  False: the worker has the error. */
 bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
                           const struct nd_item *item);
 /*
@@ -26,7 +39,7 @@ bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
  */
 bool nd_finder_add_same_tokens(const struct nd_finder *finder, struct nd_worker *w,
                                const struct nd_item *item);
-/* Whether either of these has any with a number less than `below`. */
+/* Whether either of these has any with a number less than `below`, whatever its labels are. */
 bool nd_finder_meets_any(const struct nd_finder *finder, struct nd_worker *w,
                          const struct nd_item *item, uint32_t below);
 

@@ -162,7 +162,9 @@ int nd_kept_find_bytes(const struct nd_kept *kept, struct nd_worker *w, const st
     while (nd_multimap_next(&kept->by_raw, &scan, &at)) {
         int same;
 
-        if (raw_of(kept, at) != item->raw || nd_index_group(kept->finder.index, at) != item->group)
+        if (raw_of(kept, at) != item->raw ||
+            nd_index_group(kept->finder.index, at) != item->group ||
+            !nd_finder_allows(&kept->finder, at, item))
             continue;
         same = nd_kept_equals(kept, w, item, ND_EQUAL_BY_BYTES, at);
         if (same < 0)
@@ -184,7 +186,9 @@ int nd_kept_find_tokens(const struct nd_kept *kept, struct nd_worker *w, const s
     if (nd_engine_plan_ignores_text(kept->plan))
         return 0;
     while (nd_index_next_identity(kept->finder.index, &scan, &at)) {
-        int same = nd_kept_equals(kept, w, item, ND_EQUAL_BY_TOKENS, at);
+        int same = nd_finder_allows(&kept->finder, at, item)
+                       ? nd_kept_equals(kept, w, item, ND_EQUAL_BY_TOKENS, at)
+                       : 0;
 
         if (same < 0)
             return same;

@@ -75,8 +75,8 @@ enum nd_identical nd_kept_identical_sketches(const struct nd_kept *kept, enum nd
 /* Have what nd_kept_find_bytes reads first brought into the processor's caches. */
 void nd_kept_prefetch(const struct nd_kept *kept, const struct nd_item *item);
 /*
- * The earliest kept document with these very bytes, with the same tokens, or that equals an item
- * that was read.  1: *number is it; 0: there is none; < 0: the worker has the error.
+ * The earliest kept document that may stand for an item, by their labels, and has its very bytes or
+ * its tokens, or equals it, which was read then.  1: *number is it; 0: there is none; < 0: the worker has the error.
  */
 int nd_kept_find_bytes(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *item,
                        uint32_t *number);

@@ -270,20 +270,48 @@ static void note_crowded_keys(const struct nd_kept *kept, const struct nd_worker
     }
 }
 
+static void count_shared(const struct nd_kept *kept, const struct nd_item *item, uint32_t number,
+                         uint32_t *full)
+{
+    struct nd_table_set shared = nd_index_keys_shared(kept->finder.index, &item->read.row, number);
+
+    for (unsigned i = 0; i < ND_TABLE_SET_WORDS; i++)
+        for (; shared.word[i]; shared.word[i] &= shared.word[i] - 1)
+            full[64 * i + (unsigned)__builtin_ctzll(shared.word[i])]++;
+}
+
+/* Count under each key of an item the candidates of the index, up to `max`: where documents have
+ * labels, those that may stand for it. */
+static bool count_candidates(const struct nd_kept *kept, struct nd_worker *w,
+                             const struct nd_item *item, uint32_t max, uint32_t *full)
+{
+    if (!kept->finder.n_labelled) {
+        nd_index_count_keys(kept->finder.index, &item->read.row,
+                            nd_engine_plan_reach(w->plan, item->read.n_shingles), max, full);
+        return true;
+    }
+    if (!nd_finder_candidates(&kept->finder, w, item))
+        return false;
+    for (size_t i = 0; i < w->found.count; i++)
+        count_shared(kept, item, w->found.items[i].number, full);
+    return true;
+}
+
 /* Leave it out of those that list max_checks of its candidates. */
-static void note_keys_of_candidates(const struct nd_kept *kept, const struct nd_worker *w,
+static bool note_keys_of_candidates(const struct nd_kept *kept, struct nd_worker *w,
                                     const struct nd_item *batch, struct nd_item *item)
 {
     uint32_t full[KEYS_MAX] = {0}, max = w->plan->params.max_checks;
     const struct nd_candidates *near = &item->search.near_in_batch;
 
-    nd_index_count_keys(kept->finder.index, &item->read.row,
-                        nd_engine_plan_reach(w->plan, item->read.n_shingles), max, full);
+    if (!count_candidates(kept, w, item, max, full))
+        return false;
     for (unsigned t = 0; t + 1 < w->plan->n_keys; t++)
         for (size_t i = 0; batch && i < near->count && full[t] < max; i++)
             full[t] += nd_index_will_stand(&w->plan->index, &batch[near->items[i].number].read.row,
                                            &item->read.row, t);
     note_full_keys(w->plan, full, max, item);
+    return true;
 }
 
 bool nd_overflow_note(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *batch,
@@ -294,8 +322,9 @@ bool nd_overflow_note(const struct nd_kept *kept, struct nd_worker *w, const str
         return note_values(kept, w, batch, item);
     if (!has_limit(w->plan))
         return true;
-    if (nd_item_candidates(item) >= w->plan->params.max_checks)
-        note_keys_of_candidates(kept, w, batch, item);
+    if (nd_item_candidates(item) >= w->plan->params.max_checks &&
+        !note_keys_of_candidates(kept, w, batch, item))
+        return false;
     if (item->search.crowd + (listed ? listed->n : 0) >= w->plan->key_room)
         note_crowded_keys(kept, w, listed, item);
     return true;
@@ -307,21 +336,12 @@ bool nd_overflow_note_next(const struct nd_kept *kept, struct nd_worker *w, stru
 
     if (kept->finder.containers)
         return note_values_next(kept, w, item);
-    if (has_limit(w->plan) && n >= w->plan->params.max_checks)
-        note_keys_of_candidates(kept, w, NULL, item);
+    if (has_limit(w->plan) && n >= w->plan->params.max_checks &&
+        !note_keys_of_candidates(kept, w, NULL, item))
+        return false;
     if (has_limit(w->plan) && n >= w->plan->key_room)
         note_crowded_keys(kept, w, NULL, item);
     return true;
-}
-
-static void count_shared(const struct nd_kept *kept, const struct nd_item *item, uint32_t number,
-                         uint32_t *full)
-{
-    struct nd_table_set shared = nd_index_keys_shared(kept->finder.index, &item->read.row, number);
-
-    for (unsigned i = 0; i < ND_TABLE_SET_WORDS; i++)
-        for (; shared.word[i]; shared.word[i] &= shared.word[i] - 1)
-            full[64 * i + (unsigned)__builtin_ctzll(shared.word[i])]++;
 }
 
 bool nd_overflow_note_joined(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item,

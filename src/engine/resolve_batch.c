@@ -52,6 +52,7 @@ struct resolving {
     struct nd_finder *leaders; /* kept ones of the batch */
     bool is_ahead;             /* before the turn: the kept documents are not to be read */
     bool may_fill;             /* nd_overflow_may_fill: all are resolved in order */
+    bool has_labels; /* likewise: of several kept ones with its tokens, one is the first */
     /* The documents concerned: copies, and those that share a table key with another. */
     size_t *linked; /* their places, in order */
     size_t n_linked;
@@ -222,25 +223,29 @@ static bool has_same_tokens(struct nd_worker *w, const struct nd_item *a, const 
 }
 
 /* A document with the same tokens as a kept one of the batch is decided, as it would be by a kept
- * one of an earlier batch. */
+ * one of an earlier batch: by the first, if there are several, with other labels. */
 static bool join_same_tokens(struct resolving *s, struct nd_worker *w, struct nd_item *item)
 {
+    uint32_t first = NONE;
+
     if (nd_engine_plan_ignores_text(&s->d->plan))
         return false;
     for (size_t i = item->search.n_checked; i < item->search.near_in_batch.count; i++) {
         uint32_t place = item->search.near_in_batch.items[i].number;
         const struct nd_item *kept = &s->item[place];
 
-        if (kept->read.row.identity != item->read.row.identity || !has_same_tokens(w, item, kept))
-            continue;
-        item->state = ND_ITEM_REMOVED;
-        item->identical =
-            nd_items_same_bytes(kept, item) ? ND_IDENTICAL_BYTES : ND_IDENTICAL_TOKENS;
-        item->kept = (struct nd_kept_ref){place, true};
-        item->search.n_near = item->search.near_in_batch.count = item->search.n_hits = 0;
-        return true;
+        if (place < first && kept->read.row.identity == item->read.row.identity &&
+            has_same_tokens(w, item, kept))
+            first = place;
     }
-    return false;
+    if (first == NONE)
+        return false;
+    item->state = ND_ITEM_REMOVED;
+    item->identical =
+        nd_items_same_bytes(&s->item[first], item) ? ND_IDENTICAL_BYTES : ND_IDENTICAL_TOKENS;
+    item->kept = (struct nd_kept_ref){first, true};
+    item->search.n_near = item->search.near_in_batch.count = item->search.n_hits = 0;
+    return true;
 }
 
 /*
@@ -444,9 +449,36 @@ static enum nd_status link_all(struct resolving *s, size_t n, const struct nd_in
     return ND_OK;
 }
 
-/* A document that meets no other of the batch. */
+/* Find the first kept one of the batch that has the bytes of an item, and labels of which it has
+ * all: 1 + its place; 0: there is none. */
+static size_t find_same_bytes(const struct nd_item *items, const struct nd_item *item)
+{
+    size_t first = 0;
+
+    for (size_t at = item->same_before; at; at = items[at - 1].same_before)
+        if (items[at - 1].state == ND_ITEM_KEPT && nd_is_subset(items[at - 1].labels, item->labels))
+            first = at;
+    return first;
+}
+
+static void join_by_bytes(struct nd_item *item, size_t place)
+{
+    item->state = ND_ITEM_REMOVED;
+    item->identical = ND_IDENTICAL_BYTES;
+    item->kept = (struct nd_kept_ref){(uint32_t)place, true};
+}
+
+/* A document that meets no other of the batch but in its bytes. */
 static enum nd_status resolve_alone(const struct resolving *s, struct nd_item *item)
 {
+    size_t same = item->read.is_listed || nd_item_equal_by(&s->d->plan, item) == ND_EQUAL_NEVER
+                      ? 0
+                      : find_same_bytes(s->item, item);
+
+    if (same) {
+        join_by_bytes(item, same - 1);
+        return ND_OK;
+    }
     item->state = nd_item_has_hit(&s->d->plan, item, 0) ? ND_ITEM_FOLLOWS : ND_ITEM_KEPT;
     if (item->state == ND_ITEM_FOLLOWS || s->is_ahead ||
         nd_overflow_note(&s->d->kept, s->w, s->item, NULL, item))
@@ -508,6 +540,43 @@ static void choose_kept(struct nd_engine_batch *batch)
     }
 }
 
+static bool has_labels(const struct nd_engine_batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++)
+        if (batch->item[i].labels)
+            return true;
+    return false;
+}
+
+/*
+ * Kept documents with the same tokens may have other labels, so that a document has the tokens of
+ * one and the bytes of a later one.  It joins the first that has its bytes, and there may be one of
+ * the batch, or one that came since it was matched.
+ */
+static enum nd_status prefer_same_bytes(struct nd_engine_batch *batch, struct nd_error *err)
+{
+    struct nd_dedup *d = batch->d;
+
+    for (size_t i = 0; i < batch->n; i++) {
+        struct nd_item *item = &batch->item[i];
+        uint32_t number;
+        int found;
+
+        if (item->state != ND_ITEM_REMOVED || item->identical != ND_IDENTICAL_TOKENS)
+            continue;
+        found = nd_kept_find_bytes(&d->kept, d->crew.pusher, item, &number);
+        if (found < 0)
+            return nd_crew_status(&d->crew, err);
+        if (found) {
+            item->identical = ND_IDENTICAL_BYTES;
+            item->kept = (struct nd_kept_ref){number, false};
+        } else if (find_same_bytes(batch->item, item)) {
+            join_by_bytes(item, find_same_bytes(batch->item, item) - 1);
+        }
+    }
+    return ND_OK;
+}
+
 static enum nd_status resolve_all(struct nd_engine_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
@@ -516,6 +585,7 @@ static enum nd_status resolve_all(struct nd_engine_batch *batch, struct nd_error
                           .item = batch->item,
                           .err = err,
                           .w = d->crew.pusher,
+                          .has_labels = has_labels(batch),
                           .leaders = &d->leaders};
     size_t n = batch->n;
     enum nd_status status = ND_ENOMEM;
@@ -534,7 +604,7 @@ static enum nd_status resolve_all(struct nd_engine_batch *batch, struct nd_error
         nd_fail(err, status, "out of memory for a batch of %zu documents", n);
     if (status == ND_OK && !nd_listed_keys_reserve(&s.listed, &d->plan, s.n_linked))
         status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
-    if (status == ND_OK && nd_pool_threads(d->crew.pool) > 1 && !s.may_fill)
+    if (status == ND_OK && nd_pool_threads(d->crew.pool) > 1 && !s.may_fill && !s.has_labels)
         status = run_rounds(&s);
     if (status == ND_OK)
         status = resolve_in_order(&s);
@@ -651,5 +721,5 @@ enum nd_status nd_resolve_batch(struct nd_engine_batch *batch, struct nd_error *
         status = resolve_all(batch, err);
     if (status == ND_OK)
         choose_kept(batch);
-    return status;
+    return status == ND_OK && has_labels(batch) ? prefer_same_bytes(batch, err) : status;
 }

@@ -61,9 +61,13 @@ struct nd_item {
     const struct nd_sketch_row *sketched; /* in place of the text, or NULL */
     const struct nd_sketch_row *known; /* beside the text: what sketching it would give, or NULL */
     uint32_t group;
-    uint64_t raw;        /* hash of its bytes */
-    uint64_t raw_second; /* where sketches are taken: the upper half of 128 bits */
-    size_t first_same;   /* the place of the first item with these bytes, this one or an earlier */
+    const uint32_t *labels; /* its security labels (nd_dedup_item) */
+    uint64_t raw;           /* hash of its bytes */
+    uint64_t raw_second;    /* where sketches are taken: the upper half of 128 bits */
+    size_t
+        first_same; /* the place of the first item with these bytes and labels: its own, or earlier */
+    size_t same_before; /* 1 + the place of the last item before it that has its bytes and is the
+                          * first with its own labels; 0: there is none */
 
     /* The decision on the item. */
     enum nd_item_state state;
@@ -104,7 +108,7 @@ static inline size_t nd_item_candidates(const struct nd_item *item)
     return item->search.n_near + item->search.near_in_batch.count;
 }
 
-/* Whether two items have the same bytes: by their texts, or where one has none by the hashes. */
+/* Whether two items, of whatever labels, have the same bytes: by their texts, or where one has none by the hashes. */
 bool nd_items_same_bytes(const struct nd_item *a, const struct nd_item *b);
 
 /* By what an item that was read equals others. */

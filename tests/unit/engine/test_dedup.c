@@ -28,6 +28,7 @@ struct corpus {
 };
 
 static uint64_t random_state;
+static bool has_labels; /* of the corpora that are made */
 
 static unsigned below(unsigned n)
 {
@@ -51,6 +52,33 @@ static void disturb(char *text, size_t len, unsigned times)
         if (*digit >= '0' && *digit <= '9')
             *digit = (char)('0' + below(10));
     }
+}
+
+/* Sets of labels: how many, then these.  Some are there twice, as others may write them. */
+static const uint32_t *const label_set[] = {NULL,
+                                            (const uint32_t[]){0},
+                                            (const uint32_t[]){1, 7},
+                                            (const uint32_t[]){1, 7},
+                                            (const uint32_t[]){1, 9},
+                                            (const uint32_t[]){2, 7, 9},
+                                            (const uint32_t[]){2, 8, 9},
+                                            (const uint32_t[]){3, 7, 8, 9}};
+
+static bool has_label(const uint32_t *set, uint32_t label)
+{
+    for (uint32_t i = 0; set && i < set[0]; i++)
+        if (set[i + 1] == label)
+            return true;
+    return false;
+}
+
+/* Whether everyone who may see d may see e, who has all labels of e. */
+static bool may_stand_for(const struct nd_dedup_item *e, const struct nd_dedup_item *d)
+{
+    for (uint32_t i = 0; e->labels && i < e->labels[0]; i++)
+        if (!has_label(d->labels, e->labels[i + 1]))
+            return false;
+    return true;
 }
 
 /*
@@ -82,6 +110,8 @@ static struct corpus *make_corpus(uint64_t seed)
             c->text[i][len - 1] = '.';
         c->item[i].text = (struct nd_view){c->text[i], len};
         c->item[i].group = i % 7 == 0;
+        if (has_labels)
+            c->item[i].labels = label_set[below(sizeof label_set / sizeof *label_set)];
     }
     return c;
 }
@@ -321,6 +351,7 @@ static void expect_one(const struct corpus *c, const struct known *known,
     expected[d] = (struct expected){.kept = d};
     for (unsigned e = 0; e < d; e++) {
         if (expected[e].kept != e || !same_bytes(c, d, e) ||
+            !may_stand_for(&c->item[e], &c->item[d]) ||
             (is_short && p->short_policy == ND_SHORT_KEEP))
             continue;
         expected[d] = (struct expected){.kept = e, .identical = ND_IDENTICAL_BYTES};
@@ -333,7 +364,8 @@ static void expect_one(const struct corpus *c, const struct known *known,
         bool takes_part = known[e].sketch.n_tokens >= p->sketch.w ||
                           (p->short_policy == ND_SHORT_TOKENS && known[e].sketch.n_tokens);
 
-        if (expected[e].kept != e || !takes_part || c->item[d].group != c->item[e].group)
+        if (expected[e].kept != e || !takes_part || c->item[d].group != c->item[e].group ||
+            !may_stand_for(&c->item[e], &c->item[d]))
             continue;
         if (me->sketch.identity == known[e].sketch.identity) {
             expected[d] = (struct expected){.kept = e, .identical = ND_IDENTICAL_TOKENS};
@@ -604,6 +636,49 @@ static void other_candidates_are_as_defined(void **state)
     p.simhash_bits = 6;
     p.verify = ND_VERIFY_NONE;
     check_all(p);
+}
+
+/* Whom a document is removed for may be seen by all who may see it. */
+static void labels_are_as_defined(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+
+    (void)state;
+    has_labels = true;
+    check_all(p);
+    for (p.short_policy = ND_SHORT_KEEP; p.short_policy <= ND_SHORT_TOKENS; p.short_policy++)
+        check_all(p);
+    p = nd_dedup_params_default();
+    p.bands = 42;
+    p.rows = 3;
+    for (p.max_checks = 1; p.max_checks <= 4; p.max_checks *= 2)
+        check_all(p);
+    p.bands = 64;
+    p.rows = 2;
+    p.max_checks = 3;
+    check_all(p);
+    p = nd_dedup_params_default();
+    for (p.candidates = ND_CANDIDATES_MINHASH; p.candidates <= ND_CANDIDATES_ALL; p.candidates++)
+        if (p.candidates != ND_CANDIDATES_MATCH)
+            check_all(p);
+    has_labels = false;
+}
+
+static void only_stars_heed_labels(void **state)
+{
+    const struct nd_dedup_item item = {.text = {"a b c d", 7}, .labels = label_set[2]};
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct nd_decision decision;
+    struct nd_error err;
+    struct nd_dedup *d;
+
+    (void)state;
+    p.cluster = ND_CLUSTER_COMPLETE;
+    d = nd_dedup_new_with(&p, NULL, &err);
+    assert_non_null(d);
+    assert_int_equal(nd_dedup_push(d, &item, 1, &decision, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "security labels"));
+    nd_dedup_free(d);
 }
 
 struct pair_list {
@@ -980,6 +1055,8 @@ int main(void)
         cmocka_unit_test(no_memory_for_shingles_changes_nothing),
         cmocka_unit_test(short_policies_are_as_defined),
         cmocka_unit_test(other_candidates_are_as_defined),
+        cmocka_unit_test(labels_are_as_defined),
+        cmocka_unit_test(only_stars_heed_labels),
         cmocka_unit_test(all_pairs_that_share_a_band_are_found),
         cmocka_unit_test(components_are_the_closure_of_the_pairs),
         cmocka_unit_test(complete_link_is_as_defined),
