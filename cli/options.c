@@ -59,6 +59,10 @@ const struct option option_table[] = {
      FOR_PAIRWISE, KEY("short")},
     {NULL, "within", 0, "FIELD", "compare only documents with the same value of FIELD",
      FOR_DEDUP | FOR_PLAN | FOR_PAIRS, RUN},
+    {NULL, "security-field", 0, "FIELD",
+     "remove a document only for one that everyone who may see it may see, too: FIELD has its "
+     "security labels, a string or an array; without any, everybody may see it",
+     FOR_DEDUP | FOR_PAIRS, RUN},
     {NULL, "never", 0, "FIELD=A,B,C",
      "documents whose FIELD is A, B or C match no other document, not even an equal one; may be "
      "repeated",
@@ -507,7 +511,8 @@ const struct option option_table[] = {
     {NULL, "record-field", 0, "FIELD",
      "keep the value of FIELD in the records of the sketch file, so that runs which read it can "
      "name "
-     "FIELD in --within, --never, --prefer or --keep; may be repeated, up to 8 times",
+     "FIELD in --within, --security-field, --never, --prefer or --keep; may be repeated, up to 8 "
+     "times",
      FOR_SKETCH, RUN, .parts = "documents"},
     {NULL, "record-field", 0, "FIELD",
      "with --append, keep the value of FIELD in the records of a file that is made; may be "

@@ -89,7 +89,8 @@ struct nd_dedup_item {
      * The security labels of the document: how many it has, then these, ascending; NULL: none.  It
      * is removed for a document all of whose labels it has, and for no other: so everyone who may
      * see it may see the one that is kept (Seshasai 2009, §7.1.3).  They stay until the engine is
-     * freed.  For stars only.
+     * freed.  Pairs are those of which one may be removed for the other.  Components and complete
+     * link heed no labels, and refuse them.
      */
     const uint32_t *labels;
     /* The parts that features need beside the text (fields, markup, links), and what repair
@@ -233,8 +234,8 @@ ND_API enum nd_status nd_dedup_after_fork(struct nd_dedup *dedup, struct nd_erro
  * threads.
  *
  * ND_EINVAL, and nothing has changed: a text is no valid UTF-8, a row has no shingles although they
- * are compared, or the engine takes no sketches, or makes components or pairs, or a document has
- * labels and the engine makes no stars.  ND_EUNSUPPORTED,
+ * are compared, or the engine takes no sketches, or makes components or pairs, or complete link
+ * and a document has labels.  ND_EUNSUPPORTED,
  * and nothing has changed: more than 2^32 - 2 documents.  The engine is broken after ND_ENOMEM,
  * after ND_EUNSUPPORTED for a document of more than 2^32 - 1 distinct shingles, and after what
  * `source` returned.

@@ -43,6 +43,11 @@ extern "C" {
  *                  call adds one
  * Which documents are compared, and kept:
  *   within         a field: only documents in which it has the same value are compared
+ *   security-field a field: the security labels of a document, a string or a JSON array of strings.
+ *                  Whoever has all of its labels may see it; without labels, everybody.  nd_run_dedup
+ *                  removes a document only for one all of whose labels it has, so that everyone who
+ *                  may see it may see the one that is kept (Seshasai 2009, §7.1.3).  nd_run_pairs
+ *                  lists a pair if one of the two may stand for the other.  Clusters must be stars
  *   prefer         "FIELD=A,B,C": documents with an earlier value are kept, before any other keep
  *                  policy
  *   never          "FIELD=A,B,C": documents in which the field has one of these values are

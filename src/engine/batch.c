@@ -14,14 +14,17 @@
 enum nd_status nd_engine_batch_check(const struct nd_dedup *d, const struct nd_dedup_item *items,
                                      size_t n, struct nd_error *err)
 {
+    const enum nd_cluster cluster = d->plan.params.cluster;
+    const bool heeds_labels = cluster == ND_CLUSTER_STAR || cluster == ND_CLUSTER_PAIRS;
+
     if (n && !items)
         return nd_fail(err, ND_EINVAL, "items is NULL, but there are %zu of them", n);
     if (n > UINT32_MAX - 1 || d->stats.documents + n > UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
     for (size_t i = 0; i < n; i++) {
-        if (items[i].labels && d->plan.params.cluster != ND_CLUSTER_STAR)
-            return nd_fail(err, ND_EINVAL, "item %zu has security labels, which only stars heed",
-                           i);
+        if (items[i].labels && !heeds_labels)
+            return nd_fail(err, ND_EINVAL,
+                           "item %zu has security labels, which only stars and pairs heed", i);
         if (items[i].sketched && nd_sketched_check(&d->plan, items[i].sketched, i, err) != ND_OK)
             return ND_EINVAL;
         if (items[i].sketched && d->plan.params.verify != ND_VERIFY_NONE &&

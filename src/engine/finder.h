@@ -14,6 +14,7 @@ struct nd_finder {
     /* By number, const uint32_t *: the labels of documents.  Those from n_labelled on have none. */
     struct nd_column labels;
     uint32_t n_labelled;
+    bool either_way; /* of two documents, it does not matter which may stand for which */
 };
 bool nd_finder_init(struct nd_finder *finder, const struct nd_engine_plan *plan,
                     struct nd_error *err);
@@ -21,12 +22,15 @@ void nd_finder_release(struct nd_finder *finder);
 size_t nd_finder_bytes(const struct nd_finder *finder);
 
 /* Check that everyone who may see an item may see a document of the index: the item has all of its
- * labels. */
+ * labels.  Either way: or the other way round. */
 static inline bool nd_finder_allows(const struct nd_finder *finder, uint32_t number,
                                     const struct nd_item *item)
 {
-    return number >= finder->n_labelled ||
-           nd_is_subset(((const uint32_t *const *)finder->labels.data)[number], item->labels);
+    const uint32_t *labels =
+        number < finder->n_labelled ? ((const uint32_t *const *)finder->labels.data)[number] : NULL;
+
+    return nd_is_subset(labels, item->labels) ||
+           (finder->either_way && nd_is_subset(item->labels, labels));
 }
 
 /* An item's candidates, in w->found: those that may stand for it.  False: the worker has the error. */

@@ -76,7 +76,8 @@ static bool add_class_hits(struct nd_dedup *d, struct nd_worker *w, struct nd_it
     uint32_t number;
 
     while (max > 0 && nd_equal_scan_next(&d->kept, &scan, &number)) {
-        if (number >= below || class_of(d, number) != class_number || is_withdrawn(d, number))
+        if (number >= below || class_of(d, number) != class_number || is_withdrawn(d, number) ||
+            !nd_finder_allows(&d->kept.finder, number, item))
             continue;
         if (!nd_item_note_equal(w, item, number))
             return false;
@@ -368,6 +369,7 @@ static enum nd_status index_and_pair(struct pairing *job, nd_found *found, void 
 {
     enum nd_status status = nd_engine_batch_index(job->batch, err);
 
+    job->batch->d->kept.finder.either_way = found != NULL;
     if (status == ND_OK)
         status = found ? list_at_once(job, err) : list_one_by_one(job, err);
     if (status == ND_OK)

@@ -81,6 +81,7 @@ static void put_options(const struct nd_first_line *o, struct nd_json *out)
     put_list(out, "excludes", o->excludes, o->n_excludes);
     put_text(out, "df_auto", o->df_auto);
     put_text(out, "within", o->within);
+    put_text(out, "security_field", o->security_field);
     put_text(out, "prefer_field", o->prefer_field);
     put_list(out, "prefer", o->prefer, o->n_prefer);
     put_never(o, out);

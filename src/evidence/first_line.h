@@ -41,7 +41,7 @@ struct nd_first_line {
     const char *id_field;
     const char *const *globs, *const *excludes;
     size_t n_globs, n_excludes;
-    const char *df_auto, *within, *prefer_field;
+    const char *df_auto, *within, *security_field, *prefer_field;
     const char *const *prefer;
     size_t n_prefer;
     const struct nd_run_value *never;

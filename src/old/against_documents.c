@@ -51,17 +51,23 @@ static enum nd_status read_row(const struct nd_against *a, uint64_t document, un
 
 /* With whom an old document is compared.  False: out of memory. */
 static bool group_old(struct nd_against *a, uint64_t document, const struct nd_sketch_row *row,
-                      uint32_t *group)
+                      struct nd_dedup_item *item)
 {
     const struct nd_sketched_fields *fields = &a->seen[a->old.item[document].file].fields;
     struct nd_field field[ND_FIELDS_MAX];
     uint64_t replaced[ND_FIELDS_MAX];
     struct nd_document of_row;
+    uint32_t set;
 
-    if (a->part.comparable->within < 0 && !a->part.comparable->n_never)
+    if (a->part.comparable->within < 0 && a->part.comparable->security < 0 &&
+        !a->part.comparable->n_never)
         return true;
     of_row = nd_sketched_document(row, fields, field, replaced);
-    return nd_comparable_group_old(a->part.comparable, &of_row, group);
+    if (!nd_comparable_group_old(a->part.comparable, &of_row, &item->group) ||
+        !nd_comparable_labels(a->part.comparable, &of_row, &set))
+        return false;
+    item->labels = nd_comparable_set(a->part.comparable, set);
+    return true;
 }
 
 static void load_one(void *context, size_t task, unsigned worker)
@@ -78,7 +84,7 @@ static void load_one(void *context, size_t task, unsigned worker)
         a->error[worker] = err;
     a->item[task] = (struct nd_dedup_item){.sketched = &a->item_row[task]};
     if (a->loaded_from + task < a->old.n && a->error[worker].status == ND_OK &&
-        !group_old(a, a->loaded_from + task, &a->item_row[task], &a->item[task].group))
+        !group_old(a, a->loaded_from + task, &a->item_row[task], &a->item[task]))
         a->error[worker] = (struct nd_error){.status = ND_ENOMEM, .message = "out of memory"};
 }
 

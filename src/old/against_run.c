@@ -42,6 +42,8 @@ static enum nd_status check_compared(const struct nd_against *a, const struct nd
     const struct nd_comparable *c = a->part.comparable;
     enum nd_status status = nd_sketched_fields_check(&seen->fields, path, c->within, err);
 
+    if (status == ND_OK)
+        status = nd_sketched_fields_check(&seen->fields, path, c->security, err);
     for (size_t i = 0; status == ND_OK && i < c->n_never; i++)
         status = nd_sketched_fields_check(&seen->fields, path,
                                           nd_field_set_want(c->fields, c->never[i].field), err);
@@ -163,11 +165,13 @@ static enum nd_status open_all(struct nd_against *a, struct nd_error *err)
         a->n_words = o->n_against / 64 + 1;
     if (status == ND_OK)
         status = find_short(a, err);
-    if (status == ND_OK && a->short_texts && (o->within || o->n_never))
+    if (status == ND_OK && a->short_texts && (o->within || o->security_field || o->n_never))
         status = nd_fail(err, ND_EINVAL,
                          "%s: short old documents are found in texts whatever their fields: it "
                          "cannot be used with --against and --verify containment-of-kept",
-                         o->within ? "within" : "never");
+                         o->within           ? "within"
+                         : o->security_field ? "security-field"
+                                             : "never");
     return status == ND_OK ? open_fresh(a, err) : status;
 }
 

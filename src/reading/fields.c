@@ -145,14 +145,17 @@ enum nd_status nd_field_set_watch_id(struct nd_field_set *f, const char *id_fiel
 }
 
 enum nd_status nd_field_set_watch_within(struct nd_field_set *f, const char *within,
-                                         struct nd_error *err)
+                                         const char *security, struct nd_error *err)
 {
+    const struct nd_watched_field labels = {
+        .key = "security-field", .field = security, .otherwise = "everybody may see all documents"};
     const struct nd_watched_field watch = {.key = "within",
                                            .field = within,
                                            .otherwise =
                                                "all documents are compared with one another"};
+    enum nd_status status = nd_field_set_watch(f, &watch, err);
 
-    return nd_field_set_watch(f, &watch, err);
+    return status == ND_OK ? nd_field_set_watch(f, &labels, err) : status;
 }
 
 enum nd_status nd_field_set_watch_keep(struct nd_field_set *f, const struct nd_keep *keep,

@@ -66,9 +66,10 @@ enum nd_status nd_field_set_watch_method(struct nd_field_set *f, const struct nd
 /* Watch for the field of ids, unless it is the default. */
 enum nd_status nd_field_set_watch_id(struct nd_field_set *f, const char *id_field,
                                      struct nd_error *err);
-/* Watch for the field of the option `within`, and for that of the keep policy. */
+/* Watch for the fields of the options `within` and `security-field`, and for that of the keep
+ * policy. */
 enum nd_status nd_field_set_watch_within(struct nd_field_set *f, const char *within,
-                                         struct nd_error *err);
+                                         const char *security, struct nd_error *err);
 enum nd_status nd_field_set_watch_keep(struct nd_field_set *f, const struct nd_keep *keep,
                                        struct nd_error *err);
 

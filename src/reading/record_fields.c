@@ -49,6 +49,8 @@ static enum nd_status add_used(struct nd_record_fields *fields, const struct nd_
 {
     enum nd_status status = add(fields, o->within, err);
 
+    if (status == ND_OK)
+        status = add(fields, o->security_field, err);
     for (size_t i = 0; status == ND_OK && i < o->n_never; i++)
         status = add(fields, o->never[i].field, err);
     if (status == ND_OK)

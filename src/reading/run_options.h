@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in run_options.c. */
-enum { ND_RUN_KEYS = 47 };
+enum { ND_RUN_KEYS = 48 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {
@@ -30,7 +30,7 @@ struct nd_run_options {
     const char *const *paths;
     size_t n_paths;
     const char *df_auto;
-    const char *within;
+    const char *within, *security_field;
     const char *prefer_field;
     const char *const *prefer;
     size_t n_prefer;
@@ -48,7 +48,8 @@ struct nd_run_options {
     bool record_length;
     uint64_t memory;       /* bytes; 0: not bounded */
     const char *predicted; /* a file of nd_run_plan */
-    unsigned char strict, dry_run, force, null_paths, annotate, append, only_against, sketches, differs;
+    unsigned char strict, dry_run, force, null_paths, annotate, append, only_against, sketches,
+        differs;
     /*
      * q 0: the default, which is 1/20 of all records or one record, and none for an input that is
      * replaced.

@@ -59,12 +59,12 @@ enum nd_status nd_bounded_records_tell(struct nd_bounded_records *r, unsigned pa
 
 /* ---- Collected ---- */
 
-/* Values of a policy, of `within` or of a use's notes, which memory has to hold. */
+/* Values of a policy, of `within`, of security labels or of a use's notes, which memory has to hold. */
 static enum nd_status check_keys(const struct nd_bounded_records *r, struct nd_error *err)
 {
     const struct nd_run *run = r->run;
-    uint64_t within = nd_groups_bytes(&run->comparable.values);
-    uint64_t bytes = within + r->rough.bytes;
+    uint64_t compared = nd_comparable_bytes(&run->comparable);
+    uint64_t bytes = compared + r->rough.bytes;
     char text[ND_BUDGET_TEXT];
 
     if (bytes <= run->budget.key_bytes)
@@ -72,8 +72,11 @@ static enum nd_status check_keys(const struct nd_bounded_records *r, struct nd_e
     return nd_fail(err, ND_ENOMEM,
                    "memory: after %" PRIu64 " records, the values of %s take %" PRIu64
                    " bytes: more than %s is needed",
-                   r->count, within > r->rough.bytes ? "within" : "keep", bytes,
-                   nd_budget_text(run->budget.total / run->budget.key_bytes * bytes, text));
+                   r->count,
+                   compared <= r->rough.bytes                                ? "keep"
+                   : nd_groups_bytes(&run->comparable.values) * 2 > compared ? "within"
+                                                                             : "security-field",
+                   bytes, nd_budget_text(run->budget.total / run->budget.key_bytes * bytes, text));
 }
 
 static enum nd_status add_record(struct nd_bounded_records *r, const struct nd_parsed *parsed,
@@ -93,6 +96,7 @@ static enum nd_status add_record(struct nd_bounded_records *r, const struct nd_p
     if (!parsed->bad) {
         record.prefer = nd_preference(run, &parsed->document);
         if (!nd_comparable_group(&run->comparable, &parsed->document, &record.group) ||
+            !nd_comparable_labels(&run->comparable, &parsed->document, &record.labels) ||
             !nd_rough_keys_note(&r->rough, r->keep, parsed->key, (uint32_t)r->count,
                                 nd_document_field(&parsed->document, run->keep_index)))
             return out_of_memory(err);
@@ -189,6 +193,7 @@ enum nd_status nd_bounded_records_item(const struct nd_bounded_records *r, size_
                        loaded->bad->reason);
     *item = nd_parsed_item(loaded);
     item->group = r->batch[i].group;
+    item->labels = nd_comparable_set(&r->run->comparable, r->batch[i].labels);
     return ND_OK;
 }
 

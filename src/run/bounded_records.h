@@ -15,13 +15,14 @@ struct nd_bounded_record {
     struct nd_place place;
     uint64_t key; /* nd_keep_key; or the length of a record that is too long */
     uint32_t prefer, group;
-    uint8_t is_bad, is_too_long, unused[6];
+    uint32_t labels; /* their set */
+    uint8_t is_bad, is_too_long, unused[2];
 };
 
 /*
  * All records of a run, by their numbers in input order.  First they are collected; then they are
  * read again, as many at a time as a batch has, which is the batch at hand until the next is read.
- * Nothing is in memory for each record, but values of `within` and of a keep policy that are rough.
+ * Nothing is in memory for each record, but values of `within`, security labels and values of a keep policy that are rough.
  */
 struct nd_bounded_records {
     struct nd_run *run;

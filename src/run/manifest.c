@@ -35,6 +35,7 @@ static struct nd_first_line line_of(const struct nd_run_options *o)
         .n_excludes = o->input.n_excludes,
         .df_auto = o->df_auto,
         .within = o->within,
+        .security_field = o->security_field,
         .prefer_field = o->prefer_field,
         .prefer = o->prefer,
         .n_prefer = o->n_prefer,

@@ -316,7 +316,7 @@ static bool list_items(struct nd_run *run, struct worker_batch *b, unsigned work
         *item = nd_parsed_item(parsed);
         if (run->known)
             item->known = nd_known_rows_find(run->known, worker, &parsed->document);
-        if (!nd_comparable_group(&run->comparable, &parsed->document, &item->group))
+        if (!nd_comparable_item(&run->comparable, &parsed->document, item))
             return false;
         id = nd_id_of(&parsed->document);
         b->id_hash[b->n] = nd_id_hash(&id);

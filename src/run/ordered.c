@@ -54,6 +54,7 @@ struct ordered {
     struct nd_rough_keys rough;
     uint32_t *prefer; /* index in --prefer; NULL: not requested */
     uint32_t *group;  /* group of --within; NULL: not requested */
+    uint32_t *labels; /* set of --security-field; NULL: not requested */
     uint8_t *is_bad;
     struct too_long *too_long; /* records, ascending */
     size_t n_too_long, too_long_capacity;
@@ -112,7 +113,8 @@ static bool reserve(struct ordered *o, size_t n)
         !resize(&o->is_bad, capacity, sizeof *o->is_bad) ||
         !resize(&o->verdict_of, capacity, sizeof *o->verdict_of) ||
         (options->prefer_field && !resize(&o->prefer, capacity, sizeof *o->prefer)) ||
-        ((options->within || options->n_never) && !resize(&o->group, capacity, sizeof *o->group)))
+        ((options->within || options->n_never) && !resize(&o->group, capacity, sizeof *o->group)) ||
+        (options->security_field && !resize(&o->labels, capacity, sizeof *o->labels)))
         return false;
     o->capacity = capacity;
     return true;
@@ -160,7 +162,8 @@ static enum nd_status add_record(struct ordered *o, const struct nd_parsed *pars
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (o->prefer)
         o->prefer[at] = nd_preference(run, &parsed->document);
-    if (o->group && !nd_comparable_group(&run->comparable, &parsed->document, &o->group[at]))
+    if ((o->group && !nd_comparable_group(&run->comparable, &parsed->document, &o->group[at])) ||
+        (o->labels && !nd_comparable_labels(&run->comparable, &parsed->document, &o->labels[at])))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     return ND_OK;
 }
@@ -199,6 +202,7 @@ static void release_spare(struct ordered *o)
     o->verdict_of = shrunk(o->verdict_of, o->count, sizeof *o->verdict_of);
     o->is_bad = shrunk(o->is_bad, o->count, sizeof *o->is_bad);
     o->group = shrunk(o->group, o->count, sizeof *o->group);
+    o->labels = shrunk(o->labels, o->count, sizeof *o->labels);
     nd_places_shrink(&o->run->places);
     nd_cluster_sizes_shrink(&o->run->sizes, o->count);
 }
@@ -272,6 +276,13 @@ static enum nd_status fetch_shingles(void *context, uint32_t record, unsigned wo
     return nd_lookup_shingles(o->run->lookup, &place, worker, shingle, n, err);
 }
 
+/* Say with whom a document is compared. */
+static void compare_as(const struct ordered *o, uint32_t record, struct nd_dedup_item *item)
+{
+    item->group = o->group ? o->group[record] : 0;
+    item->labels = o->labels ? nd_comparable_set(&o->run->comparable, o->labels[record]) : NULL;
+}
+
 static enum nd_status load_rows(struct ordered *o, uint64_t first, const uint32_t *record, size_t n,
                                 size_t *n_items, struct nd_error *err)
 {
@@ -283,8 +294,8 @@ static enum nd_status load_rows(struct ordered *o, uint64_t first, const uint32_
     if (!ND_RESERVE(o->item, &o->item_capacity, *n_items))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     memcpy(o->item, loaded, *n_items * sizeof *o->item);
-    for (size_t i = 0; o->group && first >= o->staged.n_old && i < *n_items; i++)
-        o->item[i].group = o->group[record[i]];
+    for (size_t i = 0; first >= o->staged.n_old && i < *n_items; i++)
+        compare_as(o, record[i], &o->item[i]);
     return ND_OK;
 }
 
@@ -300,7 +311,7 @@ static enum nd_status make_item(struct ordered *o, uint64_t document, uint32_t r
     if (watch && !watch->pushed(watch->context, document, record))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     *item = nd_parsed_item(loaded);
-    item->group = o->group ? o->group[record] : 0;
+    compare_as(o, record, item);
     if (o->run->known)
         item->known = nd_known_rows_find(o->run->known, 0, &loaded->document);
     return ND_OK;
@@ -685,6 +696,7 @@ enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
     free(o.prefer);
     nd_rough_keys_release(&o.rough);
     free(o.group);
+    free(o.labels);
     free(o.is_bad);
     free(o.too_long);
     free(o.verdict_of);

@@ -178,6 +178,8 @@ static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
         run->asked[i] = nd_field_set_want(fields, request->fields[i]);
     run->comparable.within =
         nd_field_set_want(fields, request->heeds_within ? options->within : NULL);
+    run->comparable.security =
+        nd_field_set_want(fields, request->heeds_within ? options->security_field : NULL);
     run->keep_index = nd_field_set_want(fields, run->keep.field);
     if (run->sketches && request->heeds_keep && nd_keep_is_by_length(&run->keep))
         run->keep_index = nd_field_set_want(fields, ND_SKETCH_LENGTH_FIELD);
@@ -239,7 +241,10 @@ static void init(struct nd_run *run, const struct nd_run_options *options,
         .summary = summary,
         .input = options->input,
         .ids.ids.bytes_max = ID_BYTES_MAX,
-        .comparable = {.within = -1, .never = options->never, .n_never = options->n_never},
+        .comparable = {.within = -1,
+                       .security = -1,
+                       .never = options->never,
+                       .n_never = options->n_never},
         .outputs = {.options = options, .request = request},
     };
     run->comparable.fields = &run->fields;
@@ -658,10 +663,31 @@ bool nd_run_takes_one_pass(const struct nd_run_options *o)
            !o->copies_field && o->recipe->dedup.cluster == ND_CLUSTER_STAR;
 }
 
+/* Check that each document is removed for one document, whose labels can be compared with its own. */
+static enum nd_status check_security(const struct nd_run *run, struct nd_error *err)
+{
+    enum nd_cluster cluster = run->recipe->dedup.cluster;
+
+    if (!run->options->security_field)
+        return ND_OK;
+    if (run->keep.by == ND_KEEP_NONE)
+        return nd_fail(err, ND_EINVAL,
+                       "security-field does not go with keep none, which keeps no document that "
+                       "those who may see a removed one may see");
+    if (cluster == ND_CLUSTER_STAR)
+        return ND_OK;
+    return nd_fail(err, ND_EINVAL,
+                   "security-field: it says which document may stand for which other, and with "
+                   "cluster = %s a document is removed for what a whole cluster has in common: use "
+                   "cluster = star",
+                   cluster == ND_CLUSTER_COMPONENTS ? "components" : "complete");
+}
+
 static enum nd_status watch_options(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_watched_field prefer = {.key = "prefer", .field = run->options->prefer_field};
-    enum nd_status status = nd_field_set_watch_within(&run->fields, run->options->within, err);
+    enum nd_status status = nd_field_set_watch_within(&run->fields, run->options->within,
+                                                      run->options->security_field, err);
 
     if (status == ND_OK)
         status = nd_field_set_watch(&run->fields, &prefer, err);
@@ -819,6 +845,8 @@ static enum nd_status open_beside_inputs(struct nd_run *run, struct nd_error *er
 
     if (status == ND_OK && watch)
         status = begin_sample(run, err);
+    if (status == ND_OK)
+        status = check_security(run, err);
     if (status == ND_OK)
         status = watch_options(run, err);
     if (status == ND_OK)

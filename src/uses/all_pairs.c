@@ -80,7 +80,7 @@ static enum nd_status list_item(void *context, const struct nd_parsed *parsed, s
 {
     struct pairing *p = context;
     struct nd_run *run = p->run;
-    uint32_t group = 0;
+    struct nd_dedup_item item = nd_parsed_item(parsed);
     struct nd_place place;
     enum nd_status status = nd_lookup_keep(run->lookup, &parsed->record, &place, err);
 
@@ -88,12 +88,11 @@ static enum nd_status list_item(void *context, const struct nd_parsed *parsed, s
         return status;
     nd_lookup_remember(run->lookup, run->places.documents, parsed);
     if (!nd_places_add(&run->places, &place) ||
-        !nd_comparable_group(&run->comparable, &parsed->document, &group) ||
+        !nd_comparable_item(&run->comparable, &parsed->document, &item) ||
         !note_site(p, &parsed->document))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     nd_id_note(&run->ids, parsed);
-    p->item[p->n_items] = nd_parsed_item(parsed);
-    p->item[p->n_items++].group = group;
+    p->item[p->n_items++] = item;
     return ND_OK;
 }
 
@@ -296,8 +295,8 @@ static enum nd_status watch_fields(const struct pairing *p, struct nd_error *err
 {
     const struct nd_watched_field site = {
         .key = "site", .field = p->params->site, .otherwise = "hosts cannot be compared"};
-    enum nd_status status =
-        nd_field_set_watch_within(&p->run->fields, p->run->options->within, err);
+    enum nd_status status = nd_field_set_watch_within(&p->run->fields, p->run->options->within,
+                                                      p->run->options->security_field, err);
 
     return status == ND_OK ? nd_field_set_watch(&p->run->fields, &site, err) : status;
 }

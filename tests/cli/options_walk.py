@@ -138,6 +138,7 @@ TRY = {
     "bits": "20",
     "short": ("keep", "docs.jsonl"),
     "within": "lang",
+    "security-field": "key",
     "never": "lang=en",
     "site": "url",
     "recipe": "r.ini",

@@ -5,7 +5,8 @@
  * its policy decides: the same bytes (identical), the same tokens (tokens), or nothing (keep).  One
  * without tokens is compared by its bytes.  Where no signature reads the text, it decides nothing.
  *
- * Each is an equivalence: the documents of a group fall into classes of equal ones.
+ * Each is an equivalence: the documents of a group fall into classes of equal ones, whatever their
+ * security labels are.
  */
 #include "engine/document/equal.h"
 

@@ -664,7 +664,7 @@ static void labels_are_as_defined(void **state)
     has_labels = false;
 }
 
-static void only_stars_heed_labels(void **state)
+static void other_clusters_refuse_labels(void **state)
 {
     const struct nd_dedup_item item = {.text = {"a b c d", 7}, .labels = label_set[2]};
     struct nd_dedup_params p = nd_dedup_params_default();
@@ -678,6 +678,11 @@ static void only_stars_heed_labels(void **state)
     assert_non_null(d);
     assert_int_equal(nd_dedup_push(d, &item, 1, &decision, &err), ND_EINVAL);
     assert_non_null(strstr(err.message, "security labels"));
+    nd_dedup_free(d);
+    p.cluster = ND_CLUSTER_COMPONENTS;
+    d = nd_dedup_new_with(&p, NULL, &err);
+    assert_non_null(d);
+    assert_int_equal(nd_dedup_push_components(d, &item, 1, &err), ND_EINVAL);
     nd_dedup_free(d);
 }
 
@@ -1056,7 +1061,7 @@ int main(void)
         cmocka_unit_test(short_policies_are_as_defined),
         cmocka_unit_test(other_candidates_are_as_defined),
         cmocka_unit_test(labels_are_as_defined),
-        cmocka_unit_test(only_stars_heed_labels),
+        cmocka_unit_test(other_clusters_refuse_labels),
         cmocka_unit_test(all_pairs_that_share_a_band_are_found),
         cmocka_unit_test(components_are_the_closure_of_the_pairs),
         cmocka_unit_test(complete_link_is_as_defined),

@@ -56,6 +56,7 @@ static const struct {
     {"record-field", "lang", NULL, ""},
     {"record-length", "yes", "no", ""},
     {"removed", "r.jsonl", NULL, ""},
+    {"security-field", "readers", NULL, ""},
     {"sketches", "yes", "no", "on"},
     {"strict", "yes", "no", "YES"},
     {"summary", "s.json", NULL, ""},
