@@ -46,6 +46,7 @@ static void check_target(const char *data, size_t size)
     char *copy = malloc(size + 1);
     struct nd_label_list labels;
     struct nd_target target;
+    uint64_t max_age;
     size_t limit = 7;
     bool dry;
 
@@ -62,6 +63,8 @@ static void check_target(const char *data, size_t size)
         (void)is_accepted(nd_target_check(&target, &err), &err);
         if (is_accepted(nd_target_limit(&target, 7, &limit, &err), &err))
             require(limit >= 1 && limit <= 10000);
+        if (is_accepted(nd_target_max_age(&target, &max_age, &err), &err))
+            require(max_age <= UINT32_MAX);
         (void)is_accepted(nd_target_dry(&target, &dry, &err), &err);
         if (is_accepted(nd_labels_split(target.parameter[ND_PARAMETER_SECURITY], &labels, &err),
                         &err))
