@@ -17,13 +17,13 @@
 #include <sys/stat.h>
 
 /* A listed path, and its place in the list. */
-struct listed {
+struct listed_file {
     const char *path, *list;
     size_t line; /* with --null: number of the path */
 };
 
 struct file_lists {
-    struct listed *at;
+    struct listed_file *at;
     size_t n, capacity;
     struct words texts; /* the paths themselves */
 };
@@ -44,11 +44,11 @@ static const char *shown_name(const char *list)
     return strcmp(list, "-") == 0 ? "standard input" : list;
 }
 
-static bool add(struct file_lists *lists, const struct listed *listed)
+static bool add(struct file_lists *lists, const struct listed_file *listed)
 {
     if (lists->n == lists->capacity) {
         size_t capacity = lists->capacity ? lists->capacity * 2 : 256;
-        struct listed *more = realloc(lists->at, capacity * sizeof *more);
+        struct listed_file *more = realloc(lists->at, capacity * sizeof *more);
 
         if (!more)
             return false;
@@ -59,7 +59,7 @@ static bool add(struct file_lists *lists, const struct listed *listed)
     return true;
 }
 
-static enum nd_status add_path(struct settings *s, const struct listed *listed,
+static enum nd_status add_path(struct settings *s, const struct listed_file *listed,
                                struct nd_error *err)
 {
     const char *list = shown_name(listed->list);
@@ -71,7 +71,7 @@ static enum nd_status add_path(struct settings *s, const struct listed *listed,
                        list, listed->line);
     path = strdup(listed->path);
     if (words_take(&s->lists->texts, path)) {
-        struct listed own = *listed;
+        struct listed_file own = *listed;
 
         own.path = path;
         if (add(s->lists, &own) && words_add(&s->paths, path))
@@ -81,7 +81,7 @@ static enum nd_status add_path(struct settings *s, const struct listed *listed,
 }
 
 /* A path cannot contain a NUL; in a list of lines it means that the paths end in NUL. */
-static enum nd_status refuse_null(const struct listed *listed, struct nd_error *err)
+static enum nd_status refuse_null(const struct listed_file *listed, struct nd_error *err)
 {
     return nd_fail(err, ND_EINVAL, "%s:%zu: contains a NUL; use --null for paths that end in NUL",
                    shown_name(listed->list), listed->line);
@@ -92,7 +92,7 @@ static enum nd_status read_paths(struct settings *s, const char *list, FILE *fil
 {
     int end = s->null_lists ? '\0' : '\n';
     size_t capacity = 0, n = 0;
-    struct listed listed = {.list = list};
+    struct listed_file listed = {.list = list};
     char *line = NULL;
     enum nd_status status = ND_OK;
     ssize_t len;
@@ -190,7 +190,7 @@ enum nd_status file_lists_read(struct settings *s, const struct command *command
 }
 
 /* The first occurrence of a path in the lists; NULL: it was given otherwise. */
-static const struct listed *find(const struct file_lists *lists, const char *path, size_t len)
+static const struct listed_file *find(const struct file_lists *lists, const char *path, size_t len)
 {
     for (size_t i = 0; lists && i < lists->n; i++)
         if (strncmp(lists->at[i].path, path, len) == 0 && !lists->at[i].path[len])
@@ -203,7 +203,7 @@ bool file_lists_place(const struct settings *s, const char *message, char out[51
     struct stat about;
 
     for (const char *colon = message; s->lists && (colon = strstr(colon, ": ")); colon++) {
-        const struct listed *listed = find(s->lists, message, (size_t)(colon - message));
+        const struct listed_file *listed = find(s->lists, message, (size_t)(colon - message));
 
         if (listed && lstat(listed->path, &about) != 0) {
             (void)snprintf(out, 512, "%s:%zu", shown_name(listed->list), listed->line);
@@ -219,7 +219,7 @@ bool file_lists_fit(const struct settings *s, const char *output)
     struct stat about;
 
     for (size_t i = 0; s->lists && i < s->lists->n; i++) {
-        const struct listed *listed = &s->lists->at[i];
+        const struct listed_file *listed = &s->lists->at[i];
 
         if (strcmp(listed->path, "-") != 0 && stat(listed->path, &about) != 0) {
             say("%s:%zu: %s: %s", shown_name(listed->list), listed->line, listed->path,

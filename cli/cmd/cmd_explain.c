@@ -188,7 +188,7 @@ static int explain_pair(const struct settings *s, const struct nd_run_events *ev
     return status;
 }
 
-struct rows {
+struct explained_rows {
     const struct settings *settings;
     struct results to;
     bool is_next; /* a row was printed before */
@@ -206,7 +206,7 @@ static int print_row_json(const struct nd_explained_row *row)
 
 static int print_row(void *context, const struct nd_explained_row *row)
 {
-    struct rows *r = context;
+    struct explained_rows *r = context;
 
     if (!row->explanation)
         say("row %llu: %s: this document was not found", (unsigned long long)row->number,
@@ -262,7 +262,7 @@ static bool check_rows(const struct settings *s)
 
 static int explain_rows(const struct settings *s)
 {
-    struct rows rows = {.settings = s};
+    struct explained_rows rows = {.settings = s};
     struct report report = {.settings = s};
     struct nd_run_events events = report_events(&report);
     const struct nd_explain_rows_params params = {.manifest = s->explain.rows,

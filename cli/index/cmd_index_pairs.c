@@ -19,7 +19,7 @@ enum {
 };
 #define INDEX_BYTES (64.0 * (1 << 20))
 
-struct pairs {
+struct pairs_command {
     struct results *to;
     const struct fingerprints *all;
     const size_t *start; /* where the fingerprints of each file begin */
@@ -31,7 +31,7 @@ struct pairs {
 
 static int keep_pairs(void *context, const struct nd_hamming_pair *pair, size_t n)
 {
-    struct pairs *p = context;
+    struct pairs_command *p = context;
 
     p->is_over = p->n + n > SORTED_MAX;
     if (p->is_over)
@@ -52,7 +52,7 @@ static int keep_pairs(void *context, const struct nd_hamming_pair *pair, size_t 
 }
 
 /* Ids without text are numbered from the beginning of their file. */
-static uint64_t number_before(const struct pairs *p, size_t i)
+static uint64_t number_before(const struct pairs_command *p, size_t i)
 {
     size_t from = 0, to = p->n_files;
 
@@ -67,7 +67,7 @@ static uint64_t number_before(const struct pairs *p, size_t i)
     return (uint64_t)0 - p->start[from];
 }
 
-static void print_pair(struct pairs *p, size_t a, size_t b)
+static void print_pair(struct pairs_command *p, size_t a, size_t b)
 {
     const uint64_t *x = p->all->row + a * p->all->words, *y = p->all->row + b * p->all->words;
     unsigned distance = 0;
@@ -90,7 +90,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print_sorted(struct pairs *p)
+static void print_sorted(struct pairs_command *p)
 {
     if (p->n)
         qsort(p->pair, p->n, sizeof *p->pair, by_value);
@@ -99,8 +99,8 @@ static void print_sorted(struct pairs *p)
 }
 
 /* The state for looking up fingerprints one by one. */
-struct lookup {
-    struct pairs *pairs;
+struct pair_lookup {
+    struct pairs_command *pairs;
     struct nd_hamming *index;
     unsigned distance;
     uint64_t count[QUERIES];          /* answers of each of the current queries */
@@ -118,9 +118,9 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Print the pairs of a fingerprint with the n that come after it in input order. */
-static void print_answers(struct lookup *l, size_t a, uint32_t *id, size_t n)
+static void print_answers(struct pair_lookup *l, size_t a, uint32_t *id, size_t n)
 {
-    struct pairs *p = l->pairs;
+    struct pairs_command *p = l->pairs;
     size_t words = p->all->n / 64 + 1;
 
     if (n < words) {
@@ -137,7 +137,7 @@ static void print_answers(struct lookup *l, size_t a, uint32_t *id, size_t n)
             print_pair(p, a, 64 * w + (size_t)__builtin_ctzll(l->is_near[w]));
 }
 
-static bool reserve_ids(struct lookup *l, size_t n)
+static bool reserve_ids(struct pair_lookup *l, size_t n)
 {
     uint32_t *more;
 
@@ -152,7 +152,7 @@ static bool reserve_ids(struct lookup *l, size_t n)
 }
 
 /* Look up n fingerprints, from number `first`; the i-th has count[i] answers. */
-static enum nd_status answer(struct lookup *l, size_t first, const uint64_t *count, size_t n,
+static enum nd_status answer(struct pair_lookup *l, size_t first, const uint64_t *count, size_t n,
                              struct nd_error *err)
 {
     const struct fingerprints *all = l->pairs->all;
@@ -181,7 +181,7 @@ static enum nd_status answer(struct lookup *l, size_t first, const uint64_t *cou
 }
 
 /* Look up as many fingerprints at a time as the memory limit allows, at least one. */
-static enum nd_status look_up(struct lookup *l, size_t first, size_t n, struct nd_error *err)
+static enum nd_status look_up(struct pair_lookup *l, size_t first, size_t n, struct nd_error *err)
 {
     const struct fingerprints *all = l->pairs->all;
     enum nd_status status = nd_hamming_query_count(l->index, all->row + first * all->words, n,
@@ -199,7 +199,7 @@ static enum nd_status look_up(struct lookup *l, size_t first, size_t n, struct n
     return status;
 }
 
-static enum nd_status make_index(struct lookup *l, const struct hamming_settings *h,
+static enum nd_status make_index(struct pair_lookup *l, const struct hamming_settings *h,
                                  struct nd_error *err)
 {
     const struct fingerprints *all = l->pairs->all;
@@ -215,10 +215,10 @@ static enum nd_status make_index(struct lookup *l, const struct hamming_settings
     return status;
 }
 
-static enum nd_status print_one_by_one(struct pairs *p, const struct hamming_settings *h,
+static enum nd_status print_one_by_one(struct pairs_command *p, const struct hamming_settings *h,
                                        struct nd_error *err)
 {
-    struct lookup l = {.pairs = p, .distance = h->distance};
+    struct pair_lookup l = {.pairs = p, .distance = h->distance};
     size_t n = p->all->n;
     enum nd_status status = make_index(&l, h, err);
 
@@ -234,7 +234,7 @@ static enum nd_status print_one_by_one(struct pairs *p, const struct hamming_set
     return status;
 }
 
-static int print_pairs(struct pairs *p, const struct settings *s)
+static int print_pairs(struct pairs_command *p, const struct settings *s)
 {
     const char *threads = run_option(s, "threads");
     struct nd_error err;
@@ -267,7 +267,7 @@ int index_pairs(struct settings *s, const char *const *path, size_t n)
         return 2;
     }
     if (results_open(&to, s->hamming.output, path, n)) {
-        struct pairs pairs = {.to = &to, .all = &all, .start = start, .n_files = n};
+        struct pairs_command pairs = {.to = &to, .all = &all, .start = start, .n_files = n};
 
         if (recipe_is_given(s) || check_no_documents(s, true))
             status = read_inputs(&all, s, &s->hamming, path, n, start);

@@ -115,7 +115,7 @@ bool documents_recipe(struct settings *s, const struct nd_hamming_recipe *known,
 }
 
 /* The sink for nd_run_fingerprints. */
-struct sink {
+struct fingerprint_sink {
     struct fingerprints *out;
     struct hamming_settings *hamming;
     struct document_source *source;
@@ -124,8 +124,8 @@ struct sink {
 };
 
 /* Take bits and distance from the recipe, unless an option or the index determines them. */
-static enum nd_status take_shape(struct sink *sink, const struct nd_recipe_simhash *simhash,
-                                 struct nd_error *err)
+static enum nd_status take_shape(struct fingerprint_sink *sink,
+                                 const struct nd_recipe_simhash *simhash, struct nd_error *err)
 {
     struct hamming_settings *h = sink->hamming;
 
@@ -148,7 +148,7 @@ static enum nd_status begin(void *context, const struct nd_recipe_simhash *simha
                             struct nd_view canonical, uint64_t recipe_fingerprint,
                             struct nd_error *err)
 {
-    struct sink *sink = context;
+    struct fingerprint_sink *sink = context;
 
     if (sink->known->len && sink->known->fingerprint != recipe_fingerprint)
         return nd_fail(err, ND_EINVAL,
@@ -167,7 +167,7 @@ static enum nd_status begin(void *context, const struct nd_recipe_simhash *simha
 static enum nd_status take(void *context, struct nd_view id, const uint64_t *fingerprint,
                            struct nd_error *err)
 {
-    struct sink *sink = context;
+    struct fingerprint_sink *sink = context;
 
     if (!fingerprints_add(sink->out, fingerprint, id.data, id.len))
         return nd_fail(err, ND_ENOMEM, "out of memory for fingerprints");
@@ -183,7 +183,7 @@ int documents_read(struct fingerprints *out, const struct settings *s, struct ha
                    const struct nd_hamming_recipe *known, const char *index,
                    const char *const *path, size_t n, struct document_source *source)
 {
-    struct sink sink = {out, h, source, known, index};
+    struct fingerprint_sink sink = {out, h, source, known, index};
     const struct nd_run_fingerprints results = {&sink, begin, take};
     struct report report = {.settings = s};
     struct nd_run_events events = report_events(&report);

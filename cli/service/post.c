@@ -36,7 +36,7 @@ struct posted {
     struct nd_view answer; /* in the arena; data NULL: none yet */
 };
 
-struct batch {
+struct post_batch {
     struct http_request request;
     struct nd_buffer lines;
     struct nd_arena arena;
@@ -67,7 +67,7 @@ struct post {
     bool has_line;
     struct nd_json out; /* an answer that is written */
 
-    struct batch *ring;
+    struct post_batch *ring;
     size_t ring_size, first, end; /* batches first … end - 1 are under way, modulo the size */
     uint64_t started_ms, answered, news, duplicates, near_duplicates, left_out;
 };
@@ -241,7 +241,7 @@ static enum nd_status read_line(struct post *p, struct nd_error *err)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-static void batch_release(struct batch *b)
+static void batch_release(struct post_batch *b)
 {
     http_request_release(&b->request);
     nd_buffer_release(&b->lines);
@@ -249,7 +249,7 @@ static void batch_release(struct batch *b)
     free(b->document);
 }
 
-static bool batch_add(struct batch *b, const struct post *p)
+static bool batch_add(struct post_batch *b, const struct post *p)
 {
     struct posted *d;
 
@@ -267,7 +267,7 @@ static bool batch_add(struct batch *b, const struct post *p)
 }
 
 /* Fill a batch with what comes next; n 0: nothing does. */
-static enum nd_status fill(struct post *p, struct batch *b, struct nd_error *err)
+static enum nd_status fill(struct post *p, struct post_batch *b, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -304,7 +304,7 @@ static bool make_target(const struct post *p, struct http_request *r)
 }
 
 /* Send the documents that have no answer yet. */
-static enum nd_status send_batch(struct post *p, struct batch *b, unsigned delay_s,
+static enum nd_status send_batch(struct post *p, struct post_batch *b, unsigned delay_s,
                                  struct nd_error *err)
 {
     struct http_request *r = &b->request;
@@ -325,7 +325,7 @@ static enum nd_status send_batch(struct post *p, struct batch *b, unsigned delay
 /* ---- Answers --------------------------------------------------------------------------------- */
 
 /* Take the answer for a document, unless the service was too busy for it: *busy. */
-static enum nd_status take_answer(struct post *p, struct batch *b, struct posted *d,
+static enum nd_status take_answer(struct post *p, struct post_batch *b, struct posted *d,
                                   struct nd_view line, bool *busy, struct nd_error *err)
 {
     struct answer answer;
@@ -349,7 +349,7 @@ static enum nd_status take_answer(struct post *p, struct batch *b, struct posted
 }
 
 /* A line of the answer for each document that was sent. */
-static enum nd_status take_answers(struct post *p, struct batch *b, bool *busy,
+static enum nd_status take_answers(struct post *p, struct post_batch *b, bool *busy,
                                    struct nd_error *err)
 {
     const char *at = b->request.answer.data, *end = at + b->request.answer.len;
@@ -371,7 +371,7 @@ static enum nd_status take_answers(struct post *p, struct batch *b, bool *busy,
 }
 
 /* A batch that is one document too large for the service is that document's fault. */
-static enum nd_status refuse_one(struct post *p, struct batch *b, struct nd_error *err)
+static enum nd_status refuse_one(struct post *p, struct post_batch *b, struct nd_error *err)
 {
     struct nd_error reason;
 
@@ -381,7 +381,7 @@ static enum nd_status refuse_one(struct post *p, struct batch *b, struct nd_erro
     return leave_out(p, b->last, reason.message, err);
 }
 
-static enum nd_status end_batch(struct post *p, struct batch *b, struct nd_error *err)
+static enum nd_status end_batch(struct post *p, struct post_batch *b, struct nd_error *err)
 {
     uint64_t now = nd_monotonic_ms();
     bool busy = false;
@@ -467,7 +467,7 @@ static void show_progress(struct post *p)
 }
 
 /* Write the answers of a batch, which is the next one.  What was written is done for good. */
-static enum nd_status write_batch(struct post *p, const struct batch *b, struct nd_error *err)
+static enum nd_status write_batch(struct post *p, const struct post_batch *b, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -490,7 +490,7 @@ static enum nd_status begin_batches(struct post *p, struct nd_error *err)
     enum nd_status status = ND_OK;
 
     while (status == ND_OK && p->end - p->first < p->ring_size) {
-        struct batch *b = &p->ring[p->end % p->ring_size];
+        struct post_batch *b = &p->ring[p->end % p->ring_size];
 
         status = fill(p, b, err);
         if (status != ND_OK || b->n == 0)

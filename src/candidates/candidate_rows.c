@@ -27,7 +27,7 @@ struct nd_candidate_rows {
 };
 
 /* In front of what is compared. */
-struct head {
+struct row_head {
     uint64_t group;
     uint32_t n_shingles;
     uint32_t flags; /* nd_candidate_row_flags, and IS_COMPARED */
@@ -36,14 +36,14 @@ struct head {
 /* IS_COMPARED: the document has a key in each table of the recipe. */
 enum { IS_COMPARED = 1 << 16 };
 
-static const struct head *head_of(const void *row)
+static const struct row_head *head_of(const void *row)
 {
     return row;
 }
 
 static const unsigned char *body_of(const void *row)
 {
-    return (const unsigned char *)row + sizeof(struct head);
+    return (const unsigned char *)row + sizeof(struct row_head);
 }
 
 /* ---- What a recipe asks for ---- */
@@ -115,7 +115,7 @@ void nd_candidate_rows_free(struct nd_candidate_rows *rows)
 
 size_t nd_candidate_rows_bytes(const struct nd_candidate_rows *rows)
 {
-    return sizeof(struct head) + rows->rows.words * sizeof(uint64_t);
+    return sizeof(struct row_head) + rows->rows.words * sizeof(uint64_t);
 }
 
 int nd_candidate_rows_tell_keys(const struct nd_candidate_rows *rows)
@@ -227,7 +227,7 @@ enum nd_status nd_candidate_rows_make(struct nd_candidate_rows *rows,
                                       size_t *n_keys, struct nd_error *err)
 {
     struct nd_item item;
-    struct head *head = row;
+    struct row_head *head = row;
     enum nd_status status;
 
     *n_keys = 0;
@@ -237,9 +237,9 @@ enum nd_status nd_candidate_rows_make(struct nd_candidate_rows *rows,
     memset(row, 0, nd_candidate_rows_bytes(rows));
     if (status != ND_OK)
         return status;
-    *head = (struct head){.group = group,
-                          .n_shingles = (uint32_t)item.read.n_shingles,
-                          .flags = flags_of(rows, &item)};
+    *head = (struct row_head){.group = group,
+                              .n_shingles = (uint32_t)item.read.n_shingles,
+                              .flags = flags_of(rows, &item)};
     *n_keys = add_equal_key(rows, &item, group, keys);
     if (nd_row_is_compared(&rows->rows, &item)) {
         head->flags |= IS_COMPARED;

@@ -34,7 +34,7 @@ enum {
 };
 
 /* A document stands under a key. */
-struct entry {
+struct met_entry {
     uint64_t key;
     uint32_t document;
     uint32_t next; /* entry of the same slot + 1; 0: none */
@@ -53,7 +53,7 @@ struct nd_met_set {
     bool compares;   /* rows, beyond their keys */
     bool has_rounds; /* the first one has begun */
     struct nd_key_filter all, fresh;
-    struct entry *entry;
+    struct met_entry *entry;
     uint32_t
         *passed; /* by entry: rows that passed by its key, counted by several threads; CROWDED */
     size_t passed_capacity;
@@ -234,7 +234,7 @@ static enum nd_status add(struct nd_met_set *met, const struct nd_sketch_row *ro
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (size_t i = 0; i < n_keys; i++) {
         met->passed[met->n_entries] = 0;
-        met->entry[met->n_entries++] = (struct entry){key[i], (uint32_t)met->n, 0};
+        met->entry[met->n_entries++] = (struct met_entry){key[i], (uint32_t)met->n, 0};
     }
     if (met->plan.words)
         memcpy(met->body + met->n * met->plan.words, body_of(met, row), met->plan.words * 8);
@@ -267,7 +267,7 @@ enum nd_status nd_met_set_link(struct nd_met_set *met, struct nd_error *err)
          !reserve_filter(&met->fresh, met, met->first_fresh, n - met->first_fresh)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (; met->n_linked < n; met->n_linked++) {
-        struct entry *e = &met->entry[met->n_linked];
+        struct met_entry *e = &met->entry[met->n_linked];
         uint32_t *slot = slot_of(met, e->key);
 
         if (met->n_linked + AHEAD < n) {
@@ -308,7 +308,7 @@ static bool meets_by(const struct nd_met_set *met, const struct nd_sketch_row *r
     size_t compared = 0;
 
     for (uint32_t at = *slot_of(met, key); at > first; at = met->entry[at - 1].next) {
-        const struct entry *e = &met->entry[at - 1];
+        const struct met_entry *e = &met->entry[at - 1];
 
         if (e->key != key)
             continue;

@@ -52,7 +52,7 @@ struct at_hand {
     struct nd_error err;
 };
 
-struct search {
+struct seen_search {
     const struct nd_seen_search *what;
     struct nd_met_set *met; /* NULL: all of them matter */
     struct nd_seen_rows *old;
@@ -75,7 +75,8 @@ void nd_seen_rows_release(struct nd_seen_rows *rows)
 
 /* ---- The new documents ---- */
 
-static enum nd_status take_fresh(struct search *s, uint32_t from, uint32_t to, struct nd_error *err)
+static enum nd_status take_fresh(struct seen_search *s, uint32_t from, uint32_t to,
+                                 struct nd_error *err)
 {
     struct nd_sketch_room room = {0};
     enum nd_status status = ND_OK;
@@ -92,7 +93,7 @@ static enum nd_status take_fresh(struct search *s, uint32_t from, uint32_t to, s
 }
 
 /* Count the keys of all new documents, where they are looked for in several parts. */
-static enum nd_status tally_fresh(struct search *s, struct nd_error *err)
+static enum nd_status tally_fresh(struct seen_search *s, struct nd_error *err)
 {
     struct nd_sketch_room room = {0};
     uint32_t n = s->what->n_fresh;
@@ -117,14 +118,14 @@ static enum nd_status tally_fresh(struct search *s, struct nd_error *err)
 
 /* ---- Blocks at hand ---- */
 
-static bool was_taken(const struct search *s, uint64_t number)
+static bool was_taken(const struct seen_search *s, uint64_t number)
 {
     const uint64_t *bits = s->taken ? s->taken[s->file] : NULL;
 
     return bits && (bits[number / 64] >> number % 64 & 1);
 }
 
-static enum nd_status read_hand(struct search *s, struct at_hand *h)
+static enum nd_status read_hand(struct seen_search *s, struct at_hand *h)
 {
     const struct nd_sketch_file *file = s->what->file[s->file];
     enum nd_status status = nd_stored_rows_read(file, h->number, &h->rows, &h->err);
@@ -140,7 +141,7 @@ static enum nd_status read_hand(struct search *s, struct at_hand *h)
 }
 
 /* Return as bits those of up to 64 rows, from `from` on, that could meet the set. */
-static uint64_t sift(const struct search *s, const struct at_hand *h, size_t from, unsigned n)
+static uint64_t sift(const struct seen_search *s, const struct at_hand *h, size_t from, unsigned n)
 {
     struct nd_met_keys keys[ND_MET_SIFTED];
 
@@ -154,7 +155,7 @@ static uint64_t sift(const struct search *s, const struct at_hand *h, size_t fro
     return nd_met_set_sift(s->met, keys, n, s->is_fresh);
 }
 
-static bool is_hit(const struct search *s, const struct at_hand *h, size_t i)
+static bool is_hit(const struct seen_search *s, const struct at_hand *h, size_t i)
 {
     struct nd_sketch_row row;
 
@@ -167,7 +168,7 @@ static bool is_hit(const struct search *s, const struct at_hand *h, size_t i)
 }
 
 /* The last row before `end` that meets the set, + 1; 0: none does. */
-static size_t last_hit(const struct search *s, const struct at_hand *h, size_t end)
+static size_t last_hit(const struct seen_search *s, const struct at_hand *h, size_t end)
 {
     while (end) {
         size_t from = end > ND_MET_SIFTED ? end - ND_MET_SIFTED : 0;
@@ -185,7 +186,7 @@ static size_t last_hit(const struct search *s, const struct at_hand *h, size_t e
     return 0;
 }
 
-static enum nd_status take(struct search *s, struct at_hand *h, size_t i, struct nd_error *err)
+static enum nd_status take(struct seen_search *s, struct at_hand *h, size_t i, struct nd_error *err)
 {
     uint64_t number = h->rows.first + i;
     struct nd_sketch_row row;
@@ -203,7 +204,7 @@ static enum nd_status take(struct search *s, struct at_hand *h, size_t i, struct
 
 /* ---- One thread: what is found is in the set before the next row is looked at ---- */
 
-static enum nd_status search_in_order(struct search *s, struct nd_error *err)
+static enum nd_status search_in_order(struct seen_search *s, struct nd_error *err)
 {
     struct at_hand *h = &s->hand[0];
     enum nd_status status = read_hand(s, h);
@@ -226,7 +227,7 @@ static enum nd_status search_in_order(struct search *s, struct nd_error *err)
 /* Find the rows that meet the set, or what was added to it just now. */
 static void find_hits(void *context, size_t task, unsigned worker)
 {
-    struct search *s = context;
+    struct seen_search *s = context;
     struct at_hand *h = &s->hand[task];
     size_t end;
 
@@ -239,7 +240,7 @@ static void find_hits(void *context, size_t task, unsigned worker)
 }
 
 /* Add what was found.  *n: how many. */
-static enum nd_status take_hits(struct search *s, size_t *n, struct nd_error *err)
+static enum nd_status take_hits(struct seen_search *s, size_t *n, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -260,7 +261,7 @@ static enum nd_status take_hits(struct search *s, size_t *n, struct nd_error *er
     return status == ND_OK && s->met ? nd_met_set_link(s->met, err) : status;
 }
 
-static enum nd_status search_together(struct search *s, struct nd_error *err)
+static enum nd_status search_together(struct seen_search *s, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
     size_t n = 1;
@@ -279,7 +280,7 @@ static enum nd_status search_together(struct search *s, struct nd_error *err)
 /* ---- All files ---- */
 
 /* The blocks before `end`, as many as there are hands. */
-static enum nd_status search_blocks(struct search *s, uint32_t end, struct nd_error *err)
+static enum nd_status search_blocks(struct seen_search *s, uint32_t end, struct nd_error *err)
 {
     enum nd_status status = s->what->go_on ? s->what->go_on(s->what->context, err) : ND_OK;
 
@@ -291,7 +292,7 @@ static enum nd_status search_blocks(struct search *s, uint32_t end, struct nd_er
     return s->n_hands == 1 ? search_in_order(s, err) : search_together(s, err);
 }
 
-static enum nd_status search_all(struct search *s, struct nd_error *err)
+static enum nd_status search_all(struct seen_search *s, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -316,7 +317,7 @@ static int by_order(const void *a, const void *b)
 }
 
 /* Remember which rows are taken, for further passes. */
-static enum nd_status remember_taken(struct search *s, struct nd_error *err)
+static enum nd_status remember_taken(struct seen_search *s, struct nd_error *err)
 {
     const struct nd_seen_search *what = s->what;
 
@@ -336,7 +337,7 @@ static enum nd_status remember_taken(struct search *s, struct nd_error *err)
     return s->taken ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
-static enum nd_status make_parts(struct search *s, bool several, struct nd_error *err)
+static enum nd_status make_parts(struct seen_search *s, bool several, struct nd_error *err)
 {
     const struct nd_seen_search *what = s->what;
 
@@ -352,7 +353,7 @@ static enum nd_status make_parts(struct search *s, bool several, struct nd_error
     return tally_fresh(s, err);
 }
 
-static void release(struct search *s)
+static void release(struct seen_search *s)
 {
     for (size_t i = 0; s->hand && i < s->n_hands; i++) {
         nd_stored_rows_release(&s->hand[i].rows);
@@ -376,7 +377,7 @@ static bool have_documents(const struct nd_seen_search *what)
 }
 
 /* The old documents that matter to the new ones from `from` on; s->met is empty. */
-static enum nd_status search_part(struct search *s, uint32_t from, uint32_t to,
+static enum nd_status search_part(struct seen_search *s, uint32_t from, uint32_t to,
                                   struct nd_error *err)
 {
     enum nd_status status = s->met ? take_fresh(s, from, to, err) : ND_OK;
@@ -398,7 +399,7 @@ static enum nd_status search_part(struct search *s, uint32_t from, uint32_t to,
 }
 
 /* Each part with a set of its own. */
-static enum nd_status search_parts(struct search *s, struct nd_error *err)
+static enum nd_status search_parts(struct seen_search *s, struct nd_error *err)
 {
     uint32_t n = s->what->n_fresh, from = s->part < n ? s->part : n;
     enum nd_status status = search_part(s, 0, from, err);
@@ -431,7 +432,7 @@ static void put_in_order(struct nd_seen_rows *old)
 enum nd_status nd_seen_rows_find(const struct nd_seen_search *what, struct nd_seen_rows *old,
                                  struct nd_error *err)
 {
-    struct search s = {.what = what, .old = old, .part = UINT32_MAX};
+    struct seen_search s = {.what = what, .old = old, .part = UINT32_MAX};
     bool several = what->recipe->dedup.cluster != ND_CLUSTER_STAR;
     enum nd_status status;
 

@@ -25,7 +25,7 @@ struct counted {
     uint32_t number;
 };
 
-struct counting {
+struct candidate_counting {
     const struct nd_dedup *d;
     const struct nd_index *index;
     const uint32_t *block;
@@ -60,7 +60,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Return whom a document could match by its resemblance, whatever decides. */
-static struct nd_reach reach_of(const struct counting *c, uint32_t number)
+static struct nd_reach reach_of(const struct candidate_counting *c, uint32_t number)
 {
     struct nd_reach reach = {.distance = c->distance};
 
@@ -70,7 +70,8 @@ static struct nd_reach reach_of(const struct counting *c, uint32_t number)
 }
 
 /* Whether this is the first band that makes two documents candidates. */
-static bool are_candidates(const struct counting *c, struct nd_reach reach, uint32_t a, uint32_t b)
+static bool are_candidates(const struct candidate_counting *c, struct nd_reach reach, uint32_t a,
+                           uint32_t b)
 {
     const uint8_t *x = nd_live_low(c->index, a), *y = nd_live_low(c->index, b);
     const size_t rows = c->params.rows;
@@ -84,7 +85,7 @@ static bool are_candidates(const struct counting *c, struct nd_reach reach, uint
     return memcmp(x + c->band * rows, y + c->band * rows, rows) == 0;
 }
 
-static void count_pair(struct counting *c, uint32_t a, uint32_t b, double weight)
+static void count_pair(struct candidate_counting *c, uint32_t a, uint32_t b, double weight)
 {
     double x = (double)nd_low_bytes_equal(nd_live_low(c->index, a), nd_live_low(c->index, b)) /
                ND_MINHASH_COUNT;
@@ -98,7 +99,7 @@ static void count_pair(struct counting *c, uint32_t a, uint32_t b, double weight
 }
 
 /* The pairs of documents with one key; of very many, those of some that stand for all. */
-static void count_bucket(struct counting *c, const struct counted *bucket, size_t n)
+static void count_bucket(struct candidate_counting *c, const struct counted *bucket, size_t n)
 {
     size_t some = n < BUCKET_MAX ? n : BUCKET_MAX;
     double weight = (double)n * (double)(n - 1) / ((double)some * (double)(some - 1));
@@ -116,7 +117,7 @@ static void count_bucket(struct counting *c, const struct counted *bucket, size_
     }
 }
 
-static void count_band(struct counting *c)
+static void count_band(struct candidate_counting *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         uint32_t number = c->document[i].number;
@@ -134,7 +135,7 @@ static void count_band(struct counting *c)
 }
 
 /* List the kept documents; of many only a share, chosen by a hash of their numbers. */
-static bool list_documents(struct counting *c)
+static bool list_documents(struct candidate_counting *c)
 {
     uint32_t n = c->d->kept.n;
 
@@ -152,12 +153,12 @@ enum nd_status nd_dedup_count_candidates(const struct nd_dedup *d, const uint32_
                                          struct nd_ratio threshold, double sliced,
                                          struct nd_candidate_count *out, struct nd_error *err)
 {
-    struct counting c = {.d = d,
-                         .index = d->kept.finder.index,
-                         .block = block,
-                         .params = d->plan.index,
-                         .sliced = sliced,
-                         .out = out};
+    struct candidate_counting c = {.d = d,
+                                   .index = d->kept.finder.index,
+                                   .block = block,
+                                   .params = d->plan.index,
+                                   .sliced = sliced,
+                                   .out = out};
     const double share = d->kept.n > DOCUMENTS_MAX ? (double)DOCUMENTS_MAX / d->kept.n : 1;
 
     *out = (struct nd_candidate_count){.bands = d->plan.index.bands, .rows = d->plan.index.rows};

@@ -317,12 +317,12 @@ enum nd_status nd_finder_list_alone(struct nd_finder *finder, uint32_t number,
 }
 
 /* By key: the last row that had it. */
-struct memo {
+struct finder_memo {
     uint64_t key;
     size_t row_plus_1;
 };
 
-static void link_key(uint64_t key, size_t row, struct memo *memo, size_t n_places,
+static void link_key(uint64_t key, size_t row, struct finder_memo *memo, size_t n_places,
                      unsigned char *linked)
 {
     size_t place = (size_t)key & (n_places - 1);
@@ -333,12 +333,12 @@ static void link_key(uint64_t key, size_t row, struct memo *memo, size_t n_place
         linked[memo[place].row_plus_1 - 1] |= ND_LINKED_LATER;
         linked[row] |= ND_LINKED_EARLIER;
     }
-    memo[place] = (struct memo){key, row + 1};
+    memo[place] = (struct finder_memo){key, row + 1};
 }
 
 /* By the keys of its signatures, and by its tokens. */
 static void link_item(const struct nd_engine_plan *plan, const struct nd_item *item, size_t row,
-                      struct memo *memo, size_t n_places, unsigned char *linked)
+                      struct finder_memo *memo, size_t n_places, unsigned char *linked)
 {
     const struct nd_key_list *keys = &item->read.signatures->keys;
 
@@ -350,12 +350,12 @@ static void link_item(const struct nd_engine_plan *plan, const struct nd_item *i
 }
 
 /* Room for so many keys; NULL: out of memory. */
-static struct memo *new_memo(size_t n_keys, size_t *n_places)
+static struct finder_memo *new_memo(size_t n_keys, size_t *n_places)
 {
     *n_places = 16;
     while (*n_places < 2 * n_keys)
         *n_places *= 2;
-    return calloc(*n_places, sizeof(struct memo));
+    return calloc(*n_places, sizeof(struct finder_memo));
 }
 
 static enum nd_status link_signed(const struct nd_engine_plan *plan, const struct nd_item *item,
@@ -363,7 +363,7 @@ static enum nd_status link_signed(const struct nd_engine_plan *plan, const struc
                                   unsigned char *linked)
 {
     size_t n_keys = 0, n_places;
-    struct memo *memo;
+    struct finder_memo *memo;
 
     for (size_t i = 0; i < n; i++)
         n_keys += row[i] ? item[i].read.signatures->keys.count + 1 : 0;
@@ -384,7 +384,7 @@ static enum nd_status link_containing(const struct nd_engine_plan *plan, const s
 {
     const struct nd_container_row **content = calloc(n ? n : 1, sizeof *content);
     size_t n_places;
-    struct memo *memo = new_memo(n, &n_places);
+    struct finder_memo *memo = new_memo(n, &n_places);
     bool ok = content && memo;
 
     for (size_t i = 0; ok && i < n; i++) {

@@ -110,7 +110,7 @@ static bool compare_candidates(struct nd_dedup *d, struct nd_worker *w, struct n
 }
 
 /* A batch that is pushed. */
-struct pairing {
+struct engine_pairing {
     struct nd_engine_batch *batch;
     bool *is_paired;
     size_t from;   /* items before were reported */
@@ -119,7 +119,7 @@ struct pairing {
 
 static void find_earlier_class(void *context, size_t place, unsigned worker)
 {
-    struct pairing *job = context;
+    struct engine_pairing *job = context;
     struct nd_dedup *d = job->batch->d;
     struct nd_worker *w = &d->crew.worker[worker];
     uint32_t *class = d->class_of.data, number = job->batch->number[place], found = number;
@@ -131,7 +131,7 @@ static void find_earlier_class(void *context, size_t place, unsigned worker)
 
 /* The classes of a batch: in parallel those of earlier documents; then, in order, the documents of
  * the batch among themselves. */
-static enum nd_status find_classes(struct pairing *job, struct nd_error *err)
+static enum nd_status find_classes(struct engine_pairing *job, struct nd_error *err)
 {
     struct nd_dedup *d = job->batch->d;
     enum nd_status status;
@@ -182,7 +182,7 @@ enum { HITS_HELD_MAX = 1 << 16 };
 
 static void pair_task(void *context, size_t task, unsigned worker)
 {
-    struct pairing *job = context;
+    struct engine_pairing *job = context;
     struct nd_worker *w = &job->batch->d->crew.worker[worker];
     size_t place = job->from + task;
     struct nd_item *item = &job->batch->item[place];
@@ -286,7 +286,7 @@ static enum nd_status report(const struct nd_dedup *d, struct nd_item *item, uin
 }
 
 /* Report the documents from job->from on that are paired, and forget their hits. */
-static enum nd_status report_paired(struct pairing *job, nd_found *found, void *context)
+static enum nd_status report_paired(struct engine_pairing *job, nd_found *found, void *context)
 {
     struct nd_dedup *d = job->batch->d;
     enum nd_status status = ND_OK;
@@ -303,7 +303,7 @@ static enum nd_status report_paired(struct pairing *job, nd_found *found, void *
     return status;
 }
 
-static enum nd_status pair_all(struct pairing *job, nd_found *found, void *context,
+static enum nd_status pair_all(struct engine_pairing *job, nd_found *found, void *context,
                                struct nd_error *err)
 {
     enum { ROUND = 1024 };
@@ -321,7 +321,7 @@ static enum nd_status pair_all(struct pairing *job, nd_found *found, void *conte
 }
 
 /* Prototypes, one after the other: whether a key is full depends on all that were listed before. */
-static enum nd_status list_one_by_one(struct pairing *job, struct nd_error *err)
+static enum nd_status list_one_by_one(struct engine_pairing *job, struct nd_error *err)
 {
     struct nd_dedup *d = job->batch->d;
     enum nd_status status = nd_index_reserve(d->kept.finder.index, job->batch->n, err);
@@ -339,7 +339,7 @@ static enum nd_status list_one_by_one(struct pairing *job, struct nd_error *err)
     return status;
 }
 
-static enum nd_status list_at_once(struct pairing *job, struct nd_error *err)
+static enum nd_status list_at_once(struct engine_pairing *job, struct nd_error *err)
 {
     struct nd_dedup *d = job->batch->d;
     const struct nd_item **of = nd_alloc_array(job->batch->n, sizeof *of);
@@ -364,7 +364,7 @@ static enum nd_status list_at_once(struct pairing *job, struct nd_error *err)
 }
 
 /* `found` NULL: the documents are indexed, and that is all. */
-static enum nd_status index_and_pair(struct pairing *job, nd_found *found, void *context,
+static enum nd_status index_and_pair(struct engine_pairing *job, nd_found *found, void *context,
                                      struct nd_error *err)
 {
     enum nd_status status = nd_engine_batch_index(job->batch, err);
@@ -382,7 +382,7 @@ static enum nd_status index_and_pair(struct pairing *job, nd_found *found, void 
 enum nd_status nd_push_pairs(struct nd_engine_batch *batch, nd_found *found, void *context,
                              struct nd_error *err)
 {
-    struct pairing job = {.batch = batch};
+    struct engine_pairing job = {.batch = batch};
     size_t n = batch->n;
     enum nd_status status;
 

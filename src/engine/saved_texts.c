@@ -117,7 +117,7 @@ size_t nd_saved_take_values(const char *data, size_t bytes, struct nd_view *valu
 
 /* ---- Writing ---- */
 
-struct writing {
+struct texts_writing {
     const char *path;
     FILE *out;
     struct nd_hash_stream *hash; /* of the present section */
@@ -125,12 +125,13 @@ struct writing {
     struct nd_saved_header header;
 };
 
-static enum nd_status failed(const struct writing *w, struct nd_error *err)
+static enum nd_status failed(const struct texts_writing *w, struct nd_error *err)
 {
     return nd_fail(err, ND_EIO, "%s: cannot be written: %s", w->path, strerror(errno));
 }
 
-static enum nd_status put(struct writing *w, const void *data, size_t bytes, struct nd_error *err)
+static enum nd_status put(struct texts_writing *w, const void *data, size_t bytes,
+                          struct nd_error *err)
 {
     if (bytes && fwrite(data, 1, bytes, w->out) != bytes)
         return failed(w, err);
@@ -139,7 +140,7 @@ static enum nd_status put(struct writing *w, const void *data, size_t bytes, str
     return ND_OK;
 }
 
-static enum nd_status begin_section(struct writing *w, struct nd_error *err)
+static enum nd_status begin_section(struct texts_writing *w, struct nd_error *err)
 {
     nd_hash_stream_free(w->hash);
     w->hash = nd_hash_stream_new();
@@ -147,7 +148,8 @@ static enum nd_status begin_section(struct writing *w, struct nd_error *err)
     return w->hash ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for an index in a file");
 }
 
-static enum nd_status end_section(struct writing *w, enum nd_saved_section s, struct nd_error *err)
+static enum nd_status end_section(struct texts_writing *w, enum nd_saved_section s,
+                                  struct nd_error *err)
 {
     static const unsigned char zeroes[PAGE];
     size_t padding = (size_t)((PAGE - w->bytes % PAGE) % PAGE);
@@ -157,7 +159,7 @@ static enum nd_status end_section(struct writing *w, enum nd_saved_section s, st
     return fwrite(zeroes, 1, padding, w->out) == padding ? ND_OK : failed(w, err);
 }
 
-static enum nd_status put_rows(struct writing *w, const struct nd_saved_content *c,
+static enum nd_status put_rows(struct texts_writing *w, const struct nd_saved_content *c,
                                struct nd_error *err)
 {
     enum nd_status status = begin_section(w, err);
@@ -171,7 +173,7 @@ static enum nd_status put_rows(struct writing *w, const struct nd_saved_content 
     return status == ND_OK ? end_section(w, ND_SAVED_ROWS, err) : status;
 }
 
-static enum nd_status put_texts(struct writing *w, const struct nd_saved_content *c,
+static enum nd_status put_texts(struct texts_writing *w, const struct nd_saved_content *c,
                                 struct nd_error *err)
 {
     enum nd_status status = begin_section(w, err);
@@ -185,8 +187,8 @@ static enum nd_status put_texts(struct writing *w, const struct nd_saved_content
     return status == ND_OK ? end_section(w, ND_SAVED_TEXTS, err) : status;
 }
 
-static enum nd_status put_text(struct writing *w, enum nd_saved_section s, struct nd_view text,
-                               struct nd_error *err)
+static enum nd_status put_text(struct texts_writing *w, enum nd_saved_section s,
+                               struct nd_view text, struct nd_error *err)
 {
     enum nd_status status = begin_section(w, err);
 
@@ -195,7 +197,7 @@ static enum nd_status put_text(struct writing *w, enum nd_saved_section s, struc
     return status == ND_OK ? end_section(w, s, err) : status;
 }
 
-static enum nd_status put_index(struct writing *w, const struct nd_index *index,
+static enum nd_status put_index(struct texts_writing *w, const struct nd_index *index,
                                 struct nd_error *err)
 {
     struct nd_snapshot_target target = {.out = w->out, .path = w->path};
@@ -206,7 +208,7 @@ static enum nd_status put_index(struct writing *w, const struct nd_index *index,
     return nd_index_write(index, &target, NULL, 0, &w->header.bytes[ND_SAVED_INDEX], err);
 }
 
-static enum nd_status write_all(struct writing *w, const struct nd_saved_content *c,
+static enum nd_status write_all(struct texts_writing *w, const struct nd_saved_content *c,
                                 struct nd_error *err)
 {
     enum nd_status status = fseeko(w->out, PAGE, SEEK_SET) == 0 ? ND_OK : failed(w, err);
@@ -233,10 +235,10 @@ static enum nd_status write_all(struct writing *w, const struct nd_saved_content
 enum nd_status nd_saved_write(const char *path, const struct nd_saved_content *content,
                               struct nd_error *err)
 {
-    struct writing w = {.path = path,
-                        .header = {.version = ND_SAVED_VERSION,
-                                   .n = content->n,
-                                   .next_serial = content->next_serial}};
+    struct texts_writing w = {.path = path,
+                              .header = {.version = ND_SAVED_VERSION,
+                                         .n = content->n,
+                                         .next_serial = content->next_serial}};
     struct nd_result_file *file;
     enum nd_status status = nd_result_file_open(&file, path, NULL, 0, err);
 

@@ -26,7 +26,7 @@
 /* ---- The weighted features of both ----------------------------------------------------------- */
 
 /* A feature of one of the documents. */
-struct entry {
+struct term_entry {
     uint64_t hash;
     size_t order; /* features of the first document sort before those of the second */
     int64_t weight[2];
@@ -35,14 +35,14 @@ struct entry {
 
 static int by_hash(const void *left, const void *right)
 {
-    const struct entry *x = left, *y = right;
+    const struct term_entry *x = left, *y = right;
 
     if (x->hash != y->hash)
         return x->hash < y->hash ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int64_t apart(const struct entry *x)
+static int64_t apart(const struct term_entry *x)
 {
     int64_t d = x->weight[0] - x->weight[1];
 
@@ -52,7 +52,7 @@ static int64_t apart(const struct entry *x)
 /* Order by difference, greatest first. */
 static int by_difference(const void *left, const void *right)
 {
-    const struct entry *x = left, *y = right;
+    const struct term_entry *x = left, *y = right;
 
     if (apart(x) != apart(y))
         return apart(x) > apart(y) ? -1 : 1;
@@ -80,7 +80,7 @@ static enum nd_status make_features(const struct nd_recipe_signature *s,
 }
 
 static void list_entries(const struct featured *f, unsigned which, size_t before,
-                         struct entry *entry)
+                         struct term_entry *entry)
 {
     const char *at = f->text, *end = f->text + f->len;
 
@@ -88,16 +88,16 @@ static void list_entries(const struct featured *f, unsigned which, size_t before
         const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
 
         stop = stop ? stop : end;
-        entry[i] = (struct entry){.hash = f->features.items[i].hash,
-                                  .order = before + i,
-                                  .text = {at, (size_t)(stop - at)}};
+        entry[i] = (struct term_entry){.hash = f->features.items[i].hash,
+                                       .order = before + i,
+                                       .text = {at, (size_t)(stop - at)}};
         entry[i].weight[which] = f->features.items[i].weight;
         at = stop < end ? stop + 1 : end;
     }
 }
 
 /* Add up features with equal hashes, which are adjacent. Returns how many are left. */
-static size_t add_equal(struct entry *entry, size_t n)
+static size_t add_equal(struct term_entry *entry, size_t n)
 {
     size_t kept = 0;
 
@@ -112,8 +112,8 @@ static size_t add_equal(struct entry *entry, size_t n)
     return kept;
 }
 
-static enum nd_status copy_entries(const struct entry *entry, size_t n, struct nd_comparison *out,
-                                   struct nd_error *err)
+static enum nd_status copy_entries(const struct term_entry *entry, size_t n,
+                                   struct nd_comparison *out, struct nd_error *err)
 {
     out->weight = calloc(n ? n : 1, sizeof *out->weight);
     for (size_t i = 0; out->weight && i < n; i++) {
@@ -143,7 +143,7 @@ static enum nd_status compare_weights(const struct nd_recipe_signature *signatur
 {
     struct featured f[2] = {{.featurer = NULL}, {.featurer = NULL}};
     enum nd_status status = ND_OK;
-    struct entry *entry = NULL;
+    struct term_entry *entry = NULL;
     size_t n;
 
     for (unsigned i = 0; status == ND_OK && i < 2; i++)

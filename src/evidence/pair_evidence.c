@@ -46,21 +46,21 @@ enum nd_status nd_two_sketches(const struct nd_sketch_params *params,
 /* ---- Their terms ----------------------------------------------------------------------------- */
 
 /* A term and the position of its first occurrence; positions in a sort before those in b. */
-struct place {
+struct term_place {
     size_t at;
     uint64_t count[2];
     struct nd_view text;
 };
 
 /* 0: in both, 1: only in a, 2: only in b. */
-static int class_of(const struct place *p)
+static int class_of(const struct term_place *p)
 {
     return p->count[0] && p->count[1] ? 0 : p->count[0] ? 1 : 2;
 }
 
 static int by_class(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
+    const struct term_place *a = left, *b = right;
 
     if (class_of(a) != class_of(b))
         return class_of(a) - class_of(b);
@@ -68,8 +68,9 @@ static int by_class(const void *left, const void *right)
 }
 
 /* Add the terms of a text, by the numbers of their hashes; *before: tokens before it. */
-static enum nd_status add_text(struct nd_groups *hashes, struct place **place, size_t *capacity,
-                               struct nd_view text, unsigned which, size_t *before)
+static enum nd_status add_text(struct nd_groups *hashes, struct term_place **place,
+                               size_t *capacity, struct nd_view text, unsigned which,
+                               size_t *before)
 {
     struct nd_token *token = NULL;
     size_t n = 0;
@@ -86,7 +87,7 @@ static enum nd_status add_text(struct nd_groups *hashes, struct place **place, s
             break;
         }
         if (number > known)
-            (*place)[number - 1] = (struct place){
+            (*place)[number - 1] = (struct term_place){
                 .at = *before + i, .text = {text.data + token[i].offset, token[i].len}};
         (*place)[number - 1].count[which]++;
     }
@@ -103,7 +104,7 @@ void nd_terms_free(struct nd_term *term, size_t n)
 }
 
 /* Copies, and how many there are of each class. */
-static enum nd_status copy_terms(const struct place *place, size_t n, struct nd_term **term,
+static enum nd_status copy_terms(const struct term_place *place, size_t n, struct nd_term **term,
                                  size_t of_class[3])
 {
     *term = calloc(n ? n : 1, sizeof **term);
@@ -127,7 +128,7 @@ enum nd_status nd_two_terms(const struct nd_document *const document[2], struct 
                             struct nd_error *err)
 {
     struct nd_groups hashes = {.count = 0};
-    struct place *place = NULL;
+    struct term_place *place = NULL;
     size_t capacity = 0, before = 0, of_class[3] = {0};
     enum nd_status status = ND_OK;
 

@@ -414,7 +414,7 @@ enum nd_status nd_df_builder_add_table(struct nd_df_builder *b, const struct nd_
     return leave(b, status);
 }
 
-struct writer {
+struct df_writer {
     struct nd_df_header header;
     struct nd_result_file *out;
     FILE *stream;                /* its */
@@ -425,7 +425,7 @@ struct writer {
     enum nd_status status;
 };
 
-static void flush(struct writer *w)
+static void flush(struct df_writer *w)
 {
     if (w->status == ND_OK && w->filled > 0) {
         nd_hash_stream_add(w->hash, w->buffer, w->filled);
@@ -436,7 +436,7 @@ static void flush(struct writer *w)
     w->filled = 0;
 }
 
-static void put_bytes(struct writer *w, const void *data, size_t bytes)
+static void put_bytes(struct df_writer *w, const void *data, size_t bytes)
 {
     const char *from = data;
 
@@ -452,7 +452,7 @@ static void put_bytes(struct writer *w, const void *data, size_t bytes)
     }
 }
 
-static void begin_chunk(struct writer *w, unsigned number)
+static void begin_chunk(struct df_writer *w, unsigned number)
 {
     w->chunk = &w->header.chunk[number];
     w->chunk->offset = w->header.file_bytes;
@@ -461,7 +461,7 @@ static void begin_chunk(struct writer *w, unsigned number)
         w->status = ND_ENOMEM;
 }
 
-static void end_chunk(struct writer *w)
+static void end_chunk(struct df_writer *w)
 {
     flush(w);
     if (w->hash)
@@ -471,7 +471,7 @@ static void end_chunk(struct writer *w)
     w->header.file_bytes += w->chunk->bytes;
 }
 
-static void next_record(struct writer *w, struct nd_df_run *run, bool *more)
+static void next_record(struct df_writer *w, struct nd_df_run *run, bool *more)
 {
     int status = w->status == ND_OK ? nd_df_run_next(run, MAX_RUN_BUFFER) : 0;
 
@@ -480,7 +480,7 @@ static void next_record(struct writer *w, struct nd_df_run *run, bool *more)
         w->status = (enum nd_status)status;
 }
 
-static void put_free_slots(struct writer *w, uint64_t n)
+static void put_free_slots(struct df_writer *w, uint64_t n)
 {
     static const char zeros[1024 * ND_DF_SLOT];
 
@@ -493,7 +493,7 @@ static void put_free_slots(struct writer *w, uint64_t n)
 }
 
 /* Write each key at its home, or in the first free slot behind it. */
-static void write_slots(struct writer *w, struct nd_df_run run)
+static void write_slots(struct df_writer *w, struct nd_df_run run)
 {
     uint64_t slots = 0;
     bool more;
@@ -522,7 +522,7 @@ static void write_slots(struct writer *w, struct nd_df_run run)
     nd_df_run_release(&run);
 }
 
-static void write_texts(struct writer *w, struct nd_df_run run)
+static void write_texts(struct df_writer *w, struct nd_df_run run)
 {
     bool more;
 
@@ -539,7 +539,7 @@ static void write_texts(struct writer *w, struct nd_df_run run)
 
 /* The header is written once to hold its place, and again at the end with its hash: a file that was
  * cut short is not a table. */
-static void write_parts(struct writer *w, const struct nd_df_run *run, const char *features)
+static void write_parts(struct df_writer *w, const struct nd_df_run *run, const char *features)
 {
     struct nd_df_header *h = &w->header;
 
@@ -558,7 +558,7 @@ static void write_parts(struct writer *w, const struct nd_df_run *run, const cha
 }
 
 /* Write to w->stream, which stands at the beginning of an empty file. */
-static enum nd_status write_stream(struct writer *w, const struct nd_df_run *run,
+static enum nd_status write_stream(struct df_writer *w, const struct nd_df_run *run,
                                    const char *features, const char *name, struct nd_error *err)
 {
     memcpy(w->header.magic, ND_DF_MAGIC, sizeof w->header.magic);
@@ -576,7 +576,7 @@ static enum nd_status write_stream(struct writer *w, const struct nd_df_run *run
     return w->status == ND_OK ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
-static enum nd_status write_file(struct writer *w, const struct nd_df_run *run,
+static enum nd_status write_file(struct df_writer *w, const struct nd_df_run *run,
                                  const char *features, const char *path, struct nd_error *err)
 {
     struct stat about;
@@ -637,7 +637,7 @@ static enum nd_status join_runs(struct nd_df_run *run, size_t n, const struct nd
 }
 
 static enum nd_status write_all(struct nd_df_builder *const *builder, size_t n, size_t n_runs,
-                                struct writer *w, const char *path, struct nd_error *err)
+                                struct df_writer *w, const char *path, struct nd_error *err)
 {
     struct nd_df_run *run = nd_alloc_array(n_runs, sizeof *run);
     struct nd_df_spill merged = {.file = NULL};
@@ -677,7 +677,7 @@ static enum nd_status enter_all(struct nd_df_builder *const *builder, size_t n,
 static enum nd_status write_builders(struct nd_df_builder *const *builder, size_t n,
                                      const char *path, FILE *stream, struct nd_error *err)
 {
-    struct writer w = {.status = ND_OK, .stream = stream};
+    struct df_writer w = {.status = ND_OK, .stream = stream};
     enum nd_status status;
     size_t n_runs = 0;
 

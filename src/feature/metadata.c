@@ -29,7 +29,7 @@ enum {
 #define DECIMAL_MAX (DECIMAL_ONE * 1000000000 * 1000000000)
 
 /* An entry of `fields`, or of `force`. */
-struct field {
+struct metadata_field {
     struct nd_view name;
     uint32_t share; /* in units of 1 / ND_WEIGHT_ONE; of `force`: n */
     bool is_numeric;
@@ -39,7 +39,7 @@ struct field {
 };
 
 struct field_list {
-    struct field items[FIELDS_MAX];
+    struct metadata_field items[FIELDS_MAX];
     size_t count;
 };
 
@@ -135,11 +135,11 @@ static enum nd_status begin_entry(struct field_list *list, const char *key,
         return bad_entry(key, entry, "it does not begin with the name of a field", err);
     if (is_known(list, name))
         return bad_entry(key, entry, "the field is listed twice", err);
-    list->items[list->count] = (struct field){.name = name};
+    list->items[list->count] = (struct metadata_field){.name = name};
     return ND_OK;
 }
 
-static enum nd_status read_range(struct field *field, const struct nd_view *entry,
+static enum nd_status read_range(struct metadata_field *field, const struct nd_view *entry,
                                  struct nd_view *rest, struct nd_error *err)
 {
     struct nd_view low, high, buckets;
@@ -173,7 +173,7 @@ static enum nd_status read_range(struct field *field, const struct nd_view *entr
 static enum nd_status read_field(struct field_list *list, const struct nd_view *entry,
                                  struct nd_error *err)
 {
-    struct field *field = &list->items[list->count];
+    struct metadata_field *field = &list->items[list->count];
     struct nd_view rest, share;
     struct nd_ratio ratio = {1, 1};
     enum nd_status status = begin_entry(list, "fields", entry, &rest, err);
@@ -194,7 +194,7 @@ static enum nd_status read_field(struct field_list *list, const struct nd_view *
 static enum nd_status read_forced(struct field_list *list, const struct nd_view *entry,
                                   struct nd_error *err)
 {
-    struct field *field = &list->items[list->count];
+    struct metadata_field *field = &list->items[list->count];
     struct nd_view rest, number;
     nd_decimal n = DECIMAL_ONE;
     enum nd_status status = begin_entry(list, "force", entry, &rest, err);
@@ -406,7 +406,7 @@ static bool add(struct nd_metadata *m, uint64_t hash, uint64_t weight, struct nd
 }
 
 /* Twice the distance from the middle, over the range: 0 to 1; its weight, to nearest. */
-static uint64_t numeric_weight(const struct field *f, nd_decimal value)
+static uint64_t numeric_weight(const struct metadata_field *f, nd_decimal value)
 {
     nd_decimal range = f->high - f->low, twice = 2 * value - f->low - f->high;
 
@@ -419,7 +419,7 @@ static uint64_t numeric_weight(const struct field *f, nd_decimal value)
  * Extremes weigh much and the middle little (Seshasai 2009, §4.1); below and above it are two
  * features.
  */
-static bool add_number(struct nd_metadata *m, const struct field *f, struct nd_view value)
+static bool add_number(struct nd_metadata *m, const struct metadata_field *f, struct nd_view value)
 {
     uint64_t h, bucket;
     nd_decimal number;
@@ -442,7 +442,7 @@ static bool add_number(struct nd_metadata *m, const struct field *f, struct nd_v
     return add(m, h, f->share, f->name, "~", value);
 }
 
-static bool add_forced(struct nd_metadata *m, const struct field *f, struct nd_view value)
+static bool add_forced(struct nd_metadata *m, const struct metadata_field *f, struct nd_view value)
 {
     uint64_t h = hash_name(f->name, KIND_VALUE);
 
@@ -453,8 +453,8 @@ static bool add_forced(struct nd_metadata *m, const struct field *f, struct nd_v
 }
 
 /* A value of a field with a weight of its own. */
-static bool add_weighted(struct nd_metadata *m, const struct field *f, struct nd_view value,
-                         uint64_t weight)
+static bool add_weighted(struct nd_metadata *m, const struct metadata_field *f,
+                         struct nd_view value, uint64_t weight)
 {
     uint64_t h = hash_name(f->name, KIND_VALUE);
 
@@ -471,7 +471,7 @@ static nd_decimal weight_of_pair(const struct nd_metadata *m, size_t k)
 }
 
 /* The heaviest has the share of the field, the others in proportion (Manku 2007, §5.3d). */
-static bool add_pairs(struct nd_metadata *m, const struct field *f, struct nd_view object)
+static bool add_pairs(struct nd_metadata *m, const struct metadata_field *f, struct nd_view object)
 {
     nd_decimal max = 0;
 
@@ -489,7 +489,7 @@ static bool add_pairs(struct nd_metadata *m, const struct field *f, struct nd_vi
     return true;
 }
 
-static bool add_value(struct nd_metadata *m, const struct field *f, struct nd_view value)
+static bool add_value(struct nd_metadata *m, const struct metadata_field *f, struct nd_view value)
 {
     return add_weighted(m, f, value, f->share);
 }
@@ -499,7 +499,7 @@ static bool add_list(struct nd_metadata *m, const struct field_list *list,
                      const struct nd_document *d)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const struct field *f = &list->items[i];
+        const struct metadata_field *f = &list->items[i];
 
         for (size_t j = 0; j < d->n_fields; j++) {
             if (!nd_view_equal(d->fields[j].name, f->name))

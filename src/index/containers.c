@@ -13,7 +13,7 @@
 enum { MORE_VALUES = 3 };
 
 /* Facts about a document, by its number. */
-struct fact {
+struct container_fact {
     uint64_t from; /* its values */
     uint32_t n_values;
     uint32_t n_shingles;
@@ -33,7 +33,7 @@ struct nd_containers {
     uint32_t room;                    /* documents that a table lists under a value at most */
     const struct nd_containers *base; /* what stands there counts too; NULL: nothing */
     struct nd_column value;           /* uint32_t: of the documents, one after the other */
-    struct nd_column fact;            /* struct fact */
+    struct nd_column fact;            /* struct container_fact */
     struct nd_column overflowing;     /* struct overflow */
     uint64_t n_words, n_left_out;
     uint32_t n, n_overflowing, n_crowded;
@@ -42,9 +42,9 @@ struct nd_containers {
     struct nd_container_scratch scratch;
 };
 
-static struct fact *fact_of(const struct nd_containers *c, uint32_t number)
+static struct container_fact *fact_of(const struct nd_containers *c, uint32_t number)
 {
-    return (struct fact *)c->fact.data + number;
+    return (struct container_fact *)c->fact.data + number;
 }
 
 static const uint32_t *stored_at(const struct nd_containers *c, uint64_t from)
@@ -185,12 +185,12 @@ bool nd_containers_append(struct nd_containers *c, const struct nd_container_row
 
     if (c->n >= ND_POSTING_NUMBERS_MAX ||
         !nd_column_reserve(&c->value, c->n_words + stored + 1, sizeof(uint32_t)) ||
-        !nd_column_reserve(&c->fact, (size_t)c->n + 1, sizeof(struct fact)))
+        !nd_column_reserve(&c->fact, (size_t)c->n + 1, sizeof(struct container_fact)))
         return false;
     if (stored)
         memcpy((uint32_t *)c->value.data + c->n_words, row->value, stored * sizeof *row->value);
     *fact_of(c, c->n++) =
-        (struct fact){c->n_words, row->n_values, row->n_shingles, row->group, 0, false};
+        (struct container_fact){c->n_words, row->n_values, row->n_shingles, row->group, 0, false};
     c->n_words += stored;
     return true;
 }
@@ -297,7 +297,7 @@ static bool add_all(struct nd_containers *c, enum nd_container_table table, cons
 static bool list_sample(struct nd_containers *c, uint32_t number, const uint32_t *value,
                         uint32_t *n_full)
 {
-    struct fact *fact = fact_of(c, number);
+    struct container_fact *fact = fact_of(c, number);
     uint32_t k = sample_size(&c->params, fact->n_values),
              need = min_shared(&c->params, fact->n_values, fact->n_shingles),
              n = k - need + 1 + more_values(need);
@@ -361,7 +361,7 @@ bool nd_containers_list(struct nd_containers *c, uint32_t number,
 
 static const uint32_t *listed_values(const struct nd_containers *c, uint32_t number, uint32_t *n)
 {
-    const struct fact *fact = fact_of(c, number);
+    const struct container_fact *fact = fact_of(c, number);
 
     if (fact->overflow) {
         const struct overflow *overflow =
@@ -529,7 +529,7 @@ static uint16_t score_of(const struct nd_container_params *p, uint32_t shared, u
 
 /* Whether the row's sample is looked for in the listed document, not the other way round. */
 static bool looks_in_kept(const struct nd_container_params *p, const struct nd_container_row *row,
-                          const struct fact *fact)
+                          const struct container_fact *fact)
 {
     return p->way == ND_CONTAINERS_IN_KEPT ||
            (p->way == ND_CONTAINERS_BY_SMALLER && row->n_shingles <= fact->n_shingles);
@@ -540,7 +540,7 @@ static bool is_candidate(const struct nd_containers *c, const struct nd_containe
                          struct nd_reach reach, uint32_t number, struct nd_candidate *found)
 {
     const struct nd_container_params *p = &c->params;
-    const struct fact *fact = fact_of(c, number);
+    const struct container_fact *fact = fact_of(c, number);
     const uint32_t *stored = stored_at(c, fact->from);
     bool in_kept = looks_in_kept(p, row, fact);
     uint32_t shared, k, need;
@@ -580,7 +580,7 @@ static bool counts(const struct nd_containers *c, const struct nd_container_scra
                    const struct nd_container_row *row, enum nd_container_table table,
                    uint32_t number)
 {
-    const struct fact *fact = fact_of(c, number);
+    const struct container_fact *fact = fact_of(c, number);
     uint32_t met = s->met.met[number] - s->met.lookups * ND_NUMBERS_COUNTS;
 
     if (table == ND_CONTAINERS_WHOLE)

@@ -20,18 +20,18 @@
  */
 enum { FEW = 16, BITS_A_ROW = 256 };
 
-struct memo {
+struct link_memo {
     uint32_t key;
     uint32_t row_plus_1;
 };
 
-struct linking {
+struct row_linking {
     const struct nd_index_params *params;
     const struct nd_index_row *const *row;
     size_t n;
     unsigned bit_shift, memo_shift; /* 64 - bits of a place */
     uint64_t *bits;                 /* of each worker, one after the other */
-    struct memo *memo;              /* the same */
+    struct link_memo *memo;         /* the same */
     unsigned char *linked;
 };
 
@@ -47,14 +47,14 @@ static size_t places(unsigned shift)
     return (size_t)1 << (64 - shift);
 }
 
-static uint64_t key_of(const struct linking *job, size_t table, size_t i)
+static uint64_t key_of(const struct row_linking *job, size_t table, size_t i)
 {
     return job->row[i]->key ? job->row[i]->key[table]
                             : nd_table_key(job->params, (unsigned)table, job->row[i]);
 }
 
 /* Find the rows that meet a bit that is set: the first FEW of them, and how many they are. */
-static size_t find_few(const struct linking *job, size_t table, uint64_t *bits, size_t *few)
+static size_t find_few(const struct row_linking *job, size_t table, uint64_t *bits, size_t *few)
 {
     size_t n = 0;
 
@@ -77,7 +77,7 @@ static size_t find_few(const struct linking *job, size_t table, uint64_t *bits, 
     return n;
 }
 
-static void link_one(const struct linking *job, size_t table, size_t i)
+static void link_one(const struct row_linking *job, size_t table, size_t i)
 {
     uint64_t key = key_of(job, table, i);
 
@@ -89,7 +89,7 @@ static void link_one(const struct linking *job, size_t table, size_t i)
     }
 }
 
-static void link_many(const struct linking *job, size_t table, struct memo *memo)
+static void link_many(const struct row_linking *job, size_t table, struct link_memo *memo)
 {
     const size_t n_places = places(job->memo_shift);
 
@@ -108,13 +108,13 @@ static void link_many(const struct linking *job, size_t table, struct memo *memo
             mark(&job->linked[memo[place].row_plus_1 - 1], ND_LINKED_LATER);
             mark(&job->linked[i], ND_LINKED_EARLIER);
         }
-        memo[place] = (struct memo){(uint32_t)key, (uint32_t)i + 1};
+        memo[place] = (struct link_memo){(uint32_t)key, (uint32_t)i + 1};
     }
 }
 
 static void link_in_table(void *context, size_t table, unsigned worker)
 {
-    struct linking *job = context;
+    struct row_linking *job = context;
     uint64_t *bits = job->bits + worker * (places(job->bit_shift) / 64);
     size_t few[FEW], n = find_few(job, table, bits, few);
 
@@ -139,12 +139,12 @@ enum nd_status nd_index_link_rows(const struct nd_index_params *params,
                                   const struct nd_index_row *const *row, size_t n,
                                   unsigned char *linked, struct nd_pool *pool, struct nd_error *err)
 {
-    struct linking job = {.params = params,
-                          .row = row,
-                          .n = n,
-                          .bit_shift = shift_for(BITS_A_ROW * n),
-                          .memo_shift = shift_for(2 * n),
-                          .linked = linked};
+    struct row_linking job = {.params = params,
+                              .row = row,
+                              .n = n,
+                              .bit_shift = shift_for(BITS_A_ROW * n),
+                              .memo_shift = shift_for(2 * n),
+                              .linked = linked};
     unsigned n_workers = pool ? nd_pool_threads(pool) : 1;
     size_t n_tables = nd_table_queried(params);
     bool ok;

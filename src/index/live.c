@@ -233,7 +233,7 @@ static bool make_room(struct nd_index *index, size_t n, bool *emptied)
     return !*emptied || nd_live_tables_grow(index, n);
 }
 
-struct listing {
+struct row_listing {
     struct nd_index *index;
     const uint32_t *number;
     const struct nd_index_row *const *row;
@@ -250,7 +250,7 @@ static uint64_t row_key(const struct nd_index_params *params, unsigned t,
 
 static void list_in_table(void *context, size_t task, unsigned worker)
 {
-    struct listing *job = context;
+    struct row_listing *job = context;
     struct nd_multimap_adder adder = {.map = &job->index->table[task]};
 
     (void)worker;
@@ -342,7 +342,7 @@ static void unlist(struct nd_index *index, uint32_t number, const struct nd_inde
 }
 
 /* As they are inserted, while the tables grow in turn. */
-static enum nd_status list_one_by_one(struct nd_index *index, const struct listing *job,
+static enum nd_status list_one_by_one(struct nd_index *index, const struct row_listing *job,
                                       struct nd_error *err)
 {
     size_t i = 0;
@@ -364,7 +364,8 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
                              const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
                              struct nd_error *err)
 {
-    struct listing job = {.index = index, .number = number, .row = row, .n = n, .n_in = index->n};
+    struct row_listing job = {
+        .index = index, .number = number, .row = row, .n = n, .n_in = index->n};
 
     if (n == 0)
         return ND_OK;
@@ -389,8 +390,8 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
 
 /* The tasks of a batch: the tables, the columns of so many rows each, and the caller's. */
 enum { COLUMN_ROWS = 64 };
-struct adding {
-    struct listing listing;
+struct insertion {
+    struct row_listing listing;
     const struct nd_index_batch *batch;
     uint32_t first;
     size_t n_column_tasks;
@@ -398,7 +399,7 @@ struct adding {
 
 static void add_task(void *context, size_t task, unsigned worker)
 {
-    struct adding *job = context;
+    struct insertion *job = context;
     const struct nd_index_batch *batch = job->batch;
     const size_t n_tables = job->listing.index->n_tables;
     size_t from, to;
@@ -418,7 +419,7 @@ static void add_task(void *context, size_t task, unsigned worker)
 }
 
 /* Room for the batch, and its numbers; nothing has changed where that fails. */
-static enum nd_status begin_adding(struct adding *job, struct nd_error *err)
+static enum nd_status begin_adding(struct insertion *job, struct nd_error *err)
 {
     struct nd_index *index = job->listing.index;
     enum nd_status status = make_room_in_columns(index, index->n + job->batch->n, err);
@@ -435,7 +436,7 @@ static enum nd_status begin_adding(struct adding *job, struct nd_error *err)
     return ND_OK;
 }
 
-static enum nd_status add_batch(struct adding *job, struct nd_pool *pool, struct nd_error *err)
+static enum nd_status add_batch(struct insertion *job, struct nd_pool *pool, struct nd_error *err)
 {
     struct nd_index *index = job->listing.index;
     const struct nd_index_batch *batch = job->batch;
@@ -457,9 +458,9 @@ enum nd_status nd_index_add_batch(struct nd_index *index, const struct nd_index_
 {
     const struct nd_index_row **row = nd_alloc_array(batch->n, sizeof *row);
     uint32_t *number = nd_alloc_array(batch->n, sizeof *number);
-    struct adding job = {.listing = {.index = index, .number = number, .row = row},
-                         .batch = batch,
-                         .first = index->n};
+    struct insertion job = {.listing = {.index = index, .number = number, .row = row},
+                            .batch = batch,
+                            .first = index->n};
     enum nd_status status;
 
     *first = job.listing.n_in = index->n;

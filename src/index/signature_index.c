@@ -311,7 +311,7 @@ enum { MORE_VALUES = 3 };
 _Static_assert(MORE_VALUES + 1 < ND_NUMBERS_COUNTS, "what is shared is counted in three bits");
 
 /* The place of the words of a signature of varying length. */
-struct place {
+struct signature_place {
     uint64_t from;
     uint32_t count;
     uint32_t is_rejected;
@@ -319,12 +319,13 @@ struct place {
 };
 
 struct column {
-    struct nd_column word;  /* uint64_t */
-    struct nd_column place; /* struct place; of every form, so that rejection has its home */
+    struct nd_column word; /* uint64_t */
+    struct nd_column
+        place; /* struct signature_place; of every form, so that rejection has its home */
     uint64_t n_words;
 };
 
-struct fact {
+struct signature_fact {
     uint64_t length;
     uint32_t group;
     uint32_t is_listed;
@@ -385,9 +386,9 @@ size_t nd_signature_index_bytes(const struct nd_signature_index *s)
     return bytes;
 }
 
-static struct fact *fact_of(const struct nd_signature_index *s, uint32_t number)
+static struct signature_fact *fact_of(const struct nd_signature_index *s, uint32_t number)
 {
-    return (struct fact *)s->fact.data + number;
+    return (struct signature_fact *)s->fact.data + number;
 }
 
 uint64_t nd_signature_index_length(const struct nd_signature_index *s, uint32_t number)
@@ -404,7 +405,7 @@ struct nd_signature nd_signature_index_get(const struct nd_signature_index *s, u
                                            uint32_t number)
 {
     const struct column *c = &s->column[signature];
-    const struct place *place = (const struct place *)c->place.data + number;
+    const struct signature_place *place = (const struct signature_place *)c->place.data + number;
 
     return (struct nd_signature){.word = (const uint64_t *)c->word.data + place->from,
                                  .count = place->count,
@@ -437,7 +438,7 @@ size_t nd_value_bloom_max_shared(const struct nd_value_bloom *x, size_t a,
 struct nd_value_bloom nd_signature_index_bloom(const struct nd_signature_index *s,
                                                unsigned signature, uint32_t number)
 {
-    return ((const struct place *)s->column[signature].place.data + number)->bloom;
+    return ((const struct signature_place *)s->column[signature].place.data + number)->bloom;
 }
 
 /* How many words a column keeps of a signature: of bits as many whether it is rejected or not, so
@@ -451,7 +452,7 @@ bool nd_signature_index_append(struct nd_signature_index *s, const struct nd_sig
 {
     size_t n = (size_t)s->n + 1;
 
-    if (!nd_column_reserve(&s->fact, n, sizeof(struct fact)))
+    if (!nd_column_reserve(&s->fact, n, sizeof(struct signature_fact)))
         return false;
     for (unsigned i = 0; i < s->n_shapes; i++) {
         struct column *c = &s->column[i];
@@ -459,7 +460,7 @@ bool nd_signature_index_append(struct nd_signature_index *s, const struct nd_sig
 
         if (words > UINT32_MAX ||
             !nd_column_reserve(&c->word, c->n_words + words + 1, sizeof(uint64_t)) ||
-            !nd_column_reserve(&c->place, n, sizeof(struct place)))
+            !nd_column_reserve(&c->place, n, sizeof(struct signature_place)))
             return false;
     }
     for (unsigned i = 0; i < s->n_shapes; i++) {
@@ -469,17 +470,17 @@ bool nd_signature_index_append(struct nd_signature_index *s, const struct nd_sig
         size_t words = stored_words(&s->shape[i], signature);
         uint64_t *word = (uint64_t *)c->word.data + c->n_words;
 
-        ((struct place *)c->place.data)[s->n] =
-            (struct place){c->n_words, (uint32_t)count, signature->is_rejected, {{0}}};
+        ((struct signature_place *)c->place.data)[s->n] =
+            (struct signature_place){c->n_words, (uint32_t)count, signature->is_rejected, {{0}}};
         if (s->shape[i].form == ND_FORM_VALUES && count)
-            ((struct place *)c->place.data)[s->n].bloom = nd_value_bloom_of(signature);
+            ((struct signature_place *)c->place.data)[s->n].bloom = nd_value_bloom_of(signature);
         if (count)
             memcpy(word, signature->word, count * sizeof *word);
         else
             memset(word, 0, words * sizeof *word);
         c->n_words += words;
     }
-    *fact_of(s, s->n) = (struct fact){row->length, row->group, 0};
+    *fact_of(s, s->n) = (struct signature_fact){row->length, row->group, 0};
     s->n++;
     return true;
 }
@@ -616,11 +617,12 @@ void nd_signature_index_clear(struct nd_signature_index *s)
 }
 
 /* A number counts itself in what is left of the look-up's: from `begun`, and is met at `enough`. */
-struct counting {
+struct signature_counting {
     uint32_t begun, enough;
 };
 
-static bool count_number(const struct counting *c, uint32_t number, struct nd_numbers *out)
+static bool count_number(const struct signature_counting *c, uint32_t number,
+                         struct nd_numbers *out)
 {
     uint32_t *met = &out->met[number];
 
@@ -631,7 +633,7 @@ static bool count_number(const struct counting *c, uint32_t number, struct nd_nu
 
 /* Take the numbers that stand under enough of the keys. */
 static bool take_numbers(const struct nd_signature_index *s, const uint64_t *key, size_t n,
-                         const struct counting *c, struct nd_numbers *out)
+                         const struct signature_counting *c, struct nd_numbers *out)
 {
     uint32_t number;
 
@@ -684,7 +686,8 @@ static void gather(struct near *near, uint32_t number)
 }
 
 /* Count those gathered that are near, and forget all. */
-static bool count_near(struct near *near, const struct counting *c, struct nd_numbers *out)
+static bool count_near(struct near *near, const struct signature_counting *c,
+                       struct nd_numbers *out)
 {
     size_t n = nd_hamming_kernels()->rows(near->row, near->n, near->words, near->query,
                                           (unsigned)near->most, near->found);
@@ -699,7 +702,7 @@ static bool count_near(struct near *near, const struct counting *c, struct nd_nu
 /* Take the documents that share a key of a block and are as near as the look-up asks. */
 static bool take_near(const struct nd_signature_index *s, const struct nd_signature_lookup *lookup,
                       const struct nd_signature *x, const uint64_t *key, size_t n,
-                      const struct counting *c, struct nd_numbers *out)
+                      const struct signature_counting *c, struct nd_numbers *out)
 {
     struct near near;
     uint32_t number;
@@ -720,7 +723,7 @@ static bool take_near(const struct nd_signature_index *s, const struct nd_signat
 /* By look-up i, of which these are the places. */
 static bool take_found(const struct nd_signature_index *s, unsigned i,
                        const struct nd_signature *signature, const struct nd_key_list *places,
-                       const struct counting *c, struct nd_numbers *out)
+                       const struct signature_counting *c, struct nd_numbers *out)
 {
     const size_t from = i ? places->end[i - 1] : 0, n = places->end[i] - from;
     const struct nd_signature_lookup *lookup = &s->lookup[i];
@@ -737,7 +740,7 @@ bool nd_signature_index_query(const struct nd_signature_index *s,
                               const struct nd_signature *signature, const struct nd_key_list *keys,
                               struct nd_key_list *scratch, struct nd_numbers *out)
 {
-    struct counting c;
+    struct signature_counting c;
     size_t shared = 1;
 
     scratch->count = 0;

@@ -118,7 +118,7 @@ void nd_snapshot_seal(struct nd_snapshot_header *h)
  * is synced, so that the disk never has so much to do at once that others wait for it.
  */
 enum { SYNC_EVERY = 64 << 20 };
-struct writing {
+struct snapshot_writing {
     const char *path;
     FILE *out;
     uint64_t base; /* where the snapshot begins in the file */
@@ -129,12 +129,13 @@ struct writing {
     size_t unsynced; /* bytes */
 };
 
-static enum nd_status cannot_write(const struct writing *w, struct nd_error *err)
+static enum nd_status cannot_write(const struct snapshot_writing *w, struct nd_error *err)
 {
     return nd_fail(err, ND_EIO, "%s: cannot be written: %s", w->path, strerror(errno));
 }
 
-static enum nd_status put(struct writing *w, const void *data, size_t bytes, struct nd_error *err)
+static enum nd_status put(struct snapshot_writing *w, const void *data, size_t bytes,
+                          struct nd_error *err)
 {
     if (bytes && fwrite(data, 1, bytes, w->out) != bytes)
         return cannot_write(w, err);
@@ -148,14 +149,14 @@ static enum nd_status put(struct writing *w, const void *data, size_t bytes, str
 }
 
 /* Zeroes after so many bytes, up to a page. */
-static enum nd_status pad(struct writing *w, uint64_t bytes, struct nd_error *err)
+static enum nd_status pad(struct snapshot_writing *w, uint64_t bytes, struct nd_error *err)
 {
     static const unsigned char zeroes[PAGE];
 
     return put(w, zeroes, (size_t)(round_to_page(bytes) - bytes), err);
 }
 
-static enum nd_status end_chunk(struct writing *w, const void *data, size_t bytes,
+static enum nd_status end_chunk(struct snapshot_writing *w, const void *data, size_t bytes,
                                 struct nd_error *err)
 {
     w->check[w->chunk++] = nd_hash_bytes(data, bytes);
@@ -163,7 +164,7 @@ static enum nd_status end_chunk(struct writing *w, const void *data, size_t byte
 }
 
 /* The next bytes of a section: whole chunks as they are, the rest through the buffer. */
-static enum nd_status put_section(struct writing *w, const void *data, size_t bytes,
+static enum nd_status put_section(struct snapshot_writing *w, const void *data, size_t bytes,
                                   struct nd_error *err)
 {
     const unsigned char *from = data;
@@ -189,7 +190,7 @@ static enum nd_status put_section(struct writing *w, const void *data, size_t by
 }
 
 /* The rest of a section that has so many bytes, and its padding. */
-static enum nd_status end_section(struct writing *w, uint64_t bytes, struct nd_error *err)
+static enum nd_status end_section(struct snapshot_writing *w, uint64_t bytes, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -215,7 +216,7 @@ static const void *column_data(const struct nd_index *index, enum nd_snapshot_se
     return NULL;
 }
 
-static enum nd_status put_tables(struct writing *w, const struct nd_index *index,
+static enum nd_status put_tables(struct snapshot_writing *w, const struct nd_index *index,
                                  struct nd_error *err)
 {
     enum nd_status status = ND_OK;
@@ -226,7 +227,7 @@ static enum nd_status put_tables(struct writing *w, const struct nd_index *index
 }
 
 /* Write the tables of a frozen index, which has none: each is made for the file. */
-static enum nd_status put_made_tables(struct writing *w, const struct nd_index *index,
+static enum nd_status put_made_tables(struct snapshot_writing *w, const struct nd_index *index,
                                       const struct nd_snapshot_header *h, struct nd_error *err)
 {
     size_t most = (size_t)h->table_lines[index->n_tables - 1] * sizeof(struct nd_multimap_line);
@@ -246,7 +247,7 @@ static enum nd_status put_made_tables(struct writing *w, const struct nd_index *
     return status;
 }
 
-static enum nd_status write_sections(struct writing *w, const struct nd_index *index,
+static enum nd_status write_sections(struct snapshot_writing *w, const struct nd_index *index,
                                      const struct nd_snapshot_header *h,
                                      const struct nd_snapshot_place *place, struct nd_error *err)
 {
@@ -268,7 +269,7 @@ static enum nd_status write_sections(struct writing *w, const struct nd_index *i
     return status;
 }
 
-static enum nd_status write_all(struct writing *w, const struct nd_index *index,
+static enum nd_status write_all(struct snapshot_writing *w, const struct nd_index *index,
                                 struct nd_snapshot_header *h, const struct nd_snapshot_place *place,
                                 struct nd_error *err)
 {
@@ -314,7 +315,7 @@ enum nd_status nd_index_write(const struct nd_index *index, const struct nd_snap
                                         .n_left_out = index->n_left_out,
                                         .n_keys_left_out = index->n_keys_left_out,
                                         .note_len = note_len};
-    struct writing w = {.path = target->path, .out = target->out, .base = target->base};
+    struct snapshot_writing w = {.path = target->path, .out = target->out, .base = target->base};
     struct nd_snapshot_place place[ND_SNAPSHOT_SECTIONS];
     enum nd_status status;
 

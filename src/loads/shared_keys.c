@@ -13,7 +13,7 @@
 enum { SLAB = 512, TASK = 8, FIND_TASK = 1024, ROUNDS_MAX = 16 };
 
 /* Keys at hand, and whose they are. */
-struct list {
+struct key_list {
     uint64_t *key;
     uint32_t *document;
     bool *may_repeat;
@@ -34,7 +34,7 @@ struct nd_shared_keys {
     struct nd_repeats repeats;
     bool has_filter;
     unsigned n_slices, n_rounds, round;
-    struct list list;
+    struct key_list list;
 
     /* Rows that are read again, and the keys that they tell. */
     struct nd_buffer slab;
@@ -91,7 +91,7 @@ static void release_lists(struct nd_shared_keys *s)
     free(s->list.may_repeat);
     free(s->key);
     nd_buffer_release(&s->slab);
-    s->list = (struct list){.key = NULL};
+    s->list = (struct key_list){.key = NULL};
     s->key = NULL;
 }
 
@@ -141,7 +141,7 @@ static bool is_in_round(const struct nd_shared_keys *s, uint64_t key)
     return (key >> 1 & 0xFFFF) * s->n_rounds >> 16 == s->round;
 }
 
-static bool reserve(struct list *list, size_t n)
+static bool reserve(struct key_list *list, size_t n)
 {
     return ND_RESERVE(list->key, &list->key_capacity, n) &&
            ND_RESERVE(list->document, &list->document_capacity, n) &&
@@ -153,7 +153,7 @@ static enum nd_status list_keys(struct nd_shared_keys *s, uint64_t first,
                                 const uint64_t (*keys)[ND_CANDIDATE_KEYS_MAX], const size_t *n_keys,
                                 size_t n, bool all, struct nd_error *err)
 {
-    struct list *list = &s->list;
+    struct key_list *list = &s->list;
     size_t most = 0;
 
     list->n = 0;
@@ -173,7 +173,7 @@ static enum nd_status list_keys(struct nd_shared_keys *s, uint64_t first,
 /* Leave only the keys of this round in the list. */
 static void choose_round(struct nd_shared_keys *s)
 {
-    struct list *list = &s->list;
+    struct key_list *list = &s->list;
     size_t n = 0;
 
     for (size_t i = 0; s->n_rounds > 1 && i < list->n; i++)
@@ -331,7 +331,7 @@ static void find_task(void *context, size_t task, unsigned worker)
 
 static enum nd_status sort_listed(struct nd_shared_keys *s, struct nd_error *err)
 {
-    const struct list *list = &s->list;
+    const struct key_list *list = &s->list;
     enum nd_status status = ND_OK;
 
     nd_pool_run(s->options.pool, (list->n + FIND_TASK - 1) / FIND_TASK, find_task, s);

@@ -34,7 +34,7 @@ enum {
 };
 
 /* Two runs of tokens, read from their beginnings (step 1) or from their ends (step -1). */
-struct pair {
+struct edit_pair {
     const uint64_t *a, *b; /* the first token in the order of reading */
     size_t n_a, n_b;
     int step;
@@ -111,8 +111,8 @@ static uint32_t min_of(uint32_t x, uint32_t y)
  * row[j] = the lowest cost, within the band, of making the first j tokens of b of all of a; FAR or
  * more outside the band.  row has n_b + 1 elements.
  */
-static void last_row(const struct pair *pair, const struct nd_edit_costs *costs, struct band band,
-                     uint32_t *row)
+static void last_row(const struct edit_pair *pair, const struct nd_edit_costs *costs,
+                     struct band band, uint32_t *row)
 {
     const ptrdiff_t step = pair->step;
     const int64_t n_b = (int64_t)pair->n_b;
@@ -213,7 +213,7 @@ static int step(struct bits *bits, size_t blocks, uint64_t bottom)
     return (int)gain - (int)loss;
 }
 
-static void last_row_in_bits(struct bits *bits, const struct pair *pair, uint32_t *row)
+static void last_row_in_bits(struct bits *bits, const struct edit_pair *pair, uint32_t *row)
 {
     const size_t n = pair->n_a, blocks = (n + WORD - 1) / WORD;
     const uint64_t bottom = UINT64_C(1) << ((n + WORD - 1) % WORD);
@@ -262,7 +262,7 @@ static void trim(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b, s
 }
 
 /* The distance, or ND_EDIT_BEYOND: the bound is doubled until the result is within it. */
-static uint64_t distance_in(const struct pair *pair, const struct nd_edit_costs *costs,
+static uint64_t distance_in(const struct edit_pair *pair, const struct nd_edit_costs *costs,
                             uint64_t limit, struct bits *bits, uint32_t *row)
 {
     uint64_t bound = min_cost(pair->n_a, pair->n_b, costs), all;
@@ -295,7 +295,7 @@ enum nd_status nd_edit_distance(const uint64_t *a, size_t n_a, const uint64_t *b
     static const uint64_t none;
     struct nd_edit_costs own = *costs;
     enum nd_status status = check(n_a, n_b, &own, err);
-    struct pair pair;
+    struct edit_pair pair;
     struct bits bits;
     size_t first, last;
     uint32_t *row;
@@ -303,8 +303,8 @@ enum nd_status nd_edit_distance(const uint64_t *a, size_t n_a, const uint64_t *b
     if (status != ND_OK)
         return status;
     trim(a, n_a, b, n_b, &first, &last);
-    pair = (struct pair){n_a ? a + first : &none, n_b ? b + first : &none, n_a - first - last,
-                         n_b - first - last, 1};
+    pair = (struct edit_pair){n_a ? a + first : &none, n_b ? b + first : &none, n_a - first - last,
+                              n_b - first - last, 1};
     row = nd_alloc_array(pair.n_b + 1, sizeof *row);
     if (!row || !bits_init(&bits, pair.n_a)) {
         free(row);
@@ -383,9 +383,9 @@ static size_t crossing(struct scripting *s, struct part p, size_t half, uint64_t
     struct band band = band_of(p.n_a, p.n_b, &s->costs, p.cost);
     int64_t last = (int64_t)p.n_b - (int64_t)p.n_a;
     const struct band mirrored = {last - band.high, last - band.low};
-    const struct pair front = {s->a + p.at_a, s->b + p.at_b, half, p.n_b, 1};
-    const struct pair back = {s->a + p.at_a + p.n_a - 1, s->b + p.at_b + p.n_b - 1, p.n_a - half,
-                              p.n_b, -1};
+    const struct edit_pair front = {s->a + p.at_a, s->b + p.at_b, half, p.n_b, 1};
+    const struct edit_pair back = {s->a + p.at_a + p.n_a - 1, s->b + p.at_b + p.n_b - 1,
+                                   p.n_a - half, p.n_b, -1};
     size_t best = 0;
 
     if (bits_pay(&s->costs, p.n_b, (uint64_t)(band.high - band.low) + 1)) {
@@ -439,7 +439,7 @@ enum nd_status nd_edit_script(const uint64_t *a, size_t n_a, const uint64_t *b, 
 {
     static const uint64_t none;
     struct scripting s = {.costs = *costs, .a = n_a ? a : &none, .b = n_b ? b : &none};
-    const struct pair pair = {s.a, s.b, n_a, n_b, 1};
+    const struct edit_pair pair = {s.a, s.b, n_a, n_b, 1};
     enum nd_status status = check(n_a, n_b, &s.costs, err);
     uint64_t found = ND_EDIT_BEYOND;
 

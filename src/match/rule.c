@@ -352,24 +352,25 @@ unsigned nd_rule_score(const struct nd_method *method, const struct nd_rule_evid
 /* Blocks are at least so wide: a lookup within more bits would meet too many unrelated ones. */
 enum { BLOCKS_MAX = 64, NEVER = 1 << 20 };
 
-struct plan {
+struct rule_plan {
     struct nd_rule_lookup lookup[ND_RULE_LOOKUPS];
     unsigned n;
     unsigned cost; /* of all; NEVER: it cannot be looked up */
     const char *why;
 };
 
-static struct plan never(const char *why)
+static struct rule_plan never(const char *why)
 {
-    return (struct plan){.cost = NEVER, .why = why};
+    return (struct rule_plan){.cost = NEVER, .why = why};
 }
 
-static struct plan one(struct nd_rule_lookup lookup, unsigned cost)
+static struct rule_plan one(struct nd_rule_lookup lookup, unsigned cost)
 {
-    return (struct plan){.lookup = {lookup}, .n = 1, .cost = cost};
+    return (struct rule_plan){.lookup = {lookup}, .n = 1, .cost = cost};
 }
 
-static struct plan plan_bits(const struct nd_rule_node *node, const struct nd_signature_params *s)
+static struct rule_plan plan_bits(const struct nd_rule_node *node,
+                                  const struct nd_signature_params *s)
 {
     unsigned bits = s->bits - s->reserved_bits;
     unsigned most = node->value == ND_RULE_DISTANCE ? node->bound.p : bits - node->bound.p;
@@ -407,7 +408,7 @@ static unsigned whole_of(struct nd_ratio bound)
     return (unsigned)(((uint64_t)bound.p + bound.q - 1) / bound.q);
 }
 
-static struct plan plan_test(const struct nd_rule_node *node, const struct nd_method *method)
+static struct rule_plan plan_test(const struct nd_rule_node *node, const struct nd_method *method)
 {
     const struct nd_signature_params *s = &method->signature[node->signature].signature;
     struct nd_rule_lookup lookup = {.signature = node->signature, .value = node->value};
@@ -435,7 +436,7 @@ static struct plan plan_test(const struct nd_rule_node *node, const struct nd_me
  * Plan look-ups for an "all of": if a number of values of a signature must be shared, look-ups by
  * it need so many.
  */
-static void need_shared(const struct nd_rule *rule, unsigned at, struct plan *plan)
+static void need_shared(const struct nd_rule *rule, unsigned at, struct rule_plan *plan)
 {
     for (unsigned i = rule->node[at].first; i; i = rule->node[i].next) {
         const struct nd_rule_node *test = &rule->node[i];
@@ -449,16 +450,16 @@ static void need_shared(const struct nd_rule *rule, unsigned at, struct plan *pl
     }
 }
 
-static struct plan plan_node(const struct nd_rule *rule, const struct nd_method *method,
-                             unsigned at)
+static struct rule_plan plan_node(const struct nd_rule *rule, const struct nd_method *method,
+                                  unsigned at)
 {
     const struct nd_rule_node *node = &rule->node[at];
-    struct plan best = never(""), child;
+    struct rule_plan best = never(""), child;
 
     if (node->kind == ND_RULE_TEST)
         return plan_test(node, method);
     if (node->kind == ND_RULE_ANY)
-        best = (struct plan){.why = ""};
+        best = (struct rule_plan){.why = ""};
     for (unsigned i = node->first; i; i = rule->node[i].next) {
         child = plan_node(rule, method, i);
         if (node->kind == ND_RULE_ALL) {
@@ -479,7 +480,7 @@ static struct plan plan_node(const struct nd_rule *rule, const struct nd_method 
 enum nd_status nd_rule_lookups(const struct nd_rule *rule, const struct nd_method *method,
                                struct nd_rule_lookup *lookup, unsigned *n, struct nd_error *err)
 {
-    struct plan plan = plan_node(rule, method, 0);
+    struct rule_plan plan = plan_node(rule, method, 0);
 
     if (plan.cost >= NEVER)
         return nd_fail(err, ND_EINVAL, "match: no candidates can be found by the rule: %s",

@@ -9,7 +9,7 @@
 #include "match/winnow.h"
 
 /* A shingle of a document, where it stands. */
-struct entry {
+struct shingle_entry {
     uint64_t value;
     uint32_t document;
     uint64_t place;
@@ -17,7 +17,7 @@ struct entry {
 
 static int by_value(const void *left, const void *right)
 {
-    const struct entry *x = left, *y = right;
+    const struct shingle_entry *x = left, *y = right;
 
     if (x->value != y->value)
         return x->value < y->value ? -1 : 1;
@@ -33,10 +33,10 @@ static size_t shingles_of(const struct nd_token_list *document, unsigned width)
 
 /* All shingles of all documents, sorted by ⟨value, document⟩.  False: out of memory. */
 static bool list_entries(const struct nd_token_list *document, size_t n, unsigned width,
-                         struct entry **out, size_t *n_out)
+                         struct shingle_entry **out, size_t *n_out)
 {
     size_t all = 0, most = 0, at = 0;
-    struct entry *entry;
+    struct shingle_entry *entry;
     uint64_t *value;
 
     for (size_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static bool list_entries(const struct nd_token_list *document, size_t n, unsigne
     for (size_t i = 0; entry && value && i < n; i++) {
         nd_run_hashes(document[i].hash, document[i].count, width, value);
         for (size_t place = 0; place < shingles_of(&document[i], width); place++)
-            entry[at++] = (struct entry){value[place], (uint32_t)i, place};
+            entry[at++] = (struct shingle_entry){value[place], (uint32_t)i, place};
     }
     if (entry && value && all)
         qsort(entry, all, sizeof *entry, by_value);
@@ -65,7 +65,8 @@ static bool list_entries(const struct nd_token_list *document, size_t n, unsigne
 }
 
 /* The entries of one value: in how many documents; *end: behind the last of them. */
-static uint64_t documents_with(const struct entry *entry, size_t n, size_t from, size_t *end)
+static uint64_t documents_with(const struct shingle_entry *entry, size_t n, size_t from,
+                               size_t *end)
 {
     uint64_t documents = 0;
     size_t i = from;
@@ -76,7 +77,7 @@ static uint64_t documents_with(const struct entry *entry, size_t n, size_t from,
     return documents;
 }
 
-static void cover(const struct entry *entry, size_t from, size_t end, unsigned width,
+static void cover(const struct shingle_entry *entry, size_t from, size_t end, unsigned width,
                   struct nd_template *out)
 {
     out->shingles++;
@@ -117,7 +118,7 @@ enum nd_status nd_template_find(const struct nd_token_list *documents, size_t n,
                                 struct nd_error *err)
 {
     struct nd_template found = {0};
-    struct entry *entry = NULL;
+    struct shingle_entry *entry = NULL;
     size_t n_entries = 0;
 
     if (width == 0 || share.p == 0 || share.q == 0 || share.p > share.q)

@@ -21,7 +21,7 @@ enum {
 };
 
 /* Records of the batch from `from` on, up to `to`. */
-struct run {
+struct neighbour_run {
     uint32_t from, to;
 };
 
@@ -37,7 +37,7 @@ struct nd_loader {
     struct nd_error *error;
     struct nd_parsed *loaded;
     size_t count, capacity;
-    struct run *run;
+    struct neighbour_run *run;
     size_t n_runs, run_capacity;
     /* members of the batch */
     const uint32_t *number;
@@ -169,7 +169,7 @@ static bool find_runs(struct nd_loader *l, size_t n)
         const struct nd_place *place = place_of(l, l->number, l->from + i);
 
         if (!before || !joins(l, first, before, place)) {
-            l->run[l->n_runs++] = (struct run){.from = (uint32_t)i};
+            l->run[l->n_runs++] = (struct neighbour_run){.from = (uint32_t)i};
             first = place;
         }
         l->run[l->n_runs - 1].to = (uint32_t)i + 1;
@@ -179,7 +179,7 @@ static bool find_runs(struct nd_loader *l, size_t n)
 }
 
 /* The bytes of a run, in the arena. */
-static const char *read_run(struct nd_loader *l, const struct run *run, unsigned worker)
+static const char *read_run(struct nd_loader *l, const struct neighbour_run *run, unsigned worker)
 {
     const struct nd_place *first = place_of(l, l->number, l->from + run->from);
     const struct nd_place *last = place_of(l, l->number, l->from + run->to - 1);
@@ -221,7 +221,7 @@ static void load_one(struct nd_loader *l, size_t i, const char *bytes, unsigned 
 static void load_run(void *context, size_t task, unsigned worker)
 {
     struct nd_loader *l = context;
-    const struct run *run = &l->run[task];
+    const struct neighbour_run *run = &l->run[task];
     const struct nd_place *first = place_of(l, l->number, l->from + run->from);
     const char *bytes;
 

@@ -54,7 +54,7 @@ bool nd_name_is_written(struct nd_view written, struct nd_view name, struct nd_j
 
 enum { SLOTS = 1 << 18, RING_BYTES = 8 << 20, LENGTH_MAX = 1024 };
 
-struct slot {
+struct name_slot {
     uint64_t position; /* position of its first byte, from 1; 0: empty slot */
     uint32_t number;   /* document numbers are below 2^32 */
     uint16_t length;
@@ -62,7 +62,7 @@ struct slot {
 };
 
 struct nd_name_cache {
-    struct slot *slot;
+    struct name_slot *slot;
     char *ring;
     uint64_t position; /* position of the next byte */
 };
@@ -103,10 +103,10 @@ void nd_name_cache_put(struct nd_name_cache *c, uint64_t number, const struct nd
     }
     if (name->text.len)
         memcpy(c->ring + at, name->text.data, name->text.len);
-    c->slot[number % SLOTS] = (struct slot){.position = c->position,
-                                            .number = (uint32_t)number,
-                                            .length = (uint16_t)name->text.len,
-                                            .kind = (uint16_t)name->kind};
+    c->slot[number % SLOTS] = (struct name_slot){.position = c->position,
+                                                 .number = (uint32_t)number,
+                                                 .length = (uint16_t)name->text.len,
+                                                 .kind = (uint16_t)name->kind};
     c->position += name->text.len;
 }
 
@@ -117,7 +117,7 @@ void nd_name_cache_prefetch(const struct nd_name_cache *c, uint64_t number)
 
 bool nd_name_cache_get(const struct nd_name_cache *c, uint64_t number, struct nd_name *name)
 {
-    const struct slot *slot = &c->slot[number % SLOTS];
+    const struct name_slot *slot = &c->slot[number % SLOTS];
 
     if (slot->position == 0 || slot->number != (uint32_t)number ||
         c->position - slot->position > RING_BYTES)

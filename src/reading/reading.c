@@ -33,7 +33,7 @@ enum {
     SLOTS = 2         /* or one a worker: a batch that is worked on, and one that is read */
 };
 
-struct slot {
+struct batch_slot {
     struct nd_reading_batch seen;
     struct nd_batch batch;
     struct nd_sketched_batch sketched; /* where sketch files are read: */
@@ -61,11 +61,11 @@ struct nd_reading {
     unsigned n_workers;
     unsigned n_sharing;                       /* workers that a batch is for */
     size_t batch_bytes, min_bytes, max_bytes; /* of a batch: of the next, and of any */
-    struct slot *slot;
+    struct batch_slot *slot;
     unsigned n_slots;
     struct nd_read_ahead *ahead; /* where each worker has batches of its own */
-    struct slot *coming;         /* being filled; what a job does counts once it is over */
-    struct slot *parsing;        /* by all workers */
+    struct batch_slot *coming;   /* being filled; what a job does counts once it is over */
+    struct batch_slot *parsing;  /* by all workers */
     uint64_t n_given;            /* batches given to the caller */
     bool has_job, is_over;
     uint64_t unpacked; /* bytes of the records read so far */
@@ -78,7 +78,7 @@ struct nd_reading {
 static void keep_problem(void *context, const struct nd_problem *problem)
 {
     struct nd_reading *r = context;
-    struct slot *slot = r->coming;
+    struct batch_slot *slot = r->coming;
     char *message = strdup(problem->message);
 
     if (!message || !ND_RESERVE(slot->problem, &slot->problem_capacity, slot->n_problems + 1)) {
@@ -89,14 +89,14 @@ static void keep_problem(void *context, const struct nd_problem *problem)
     slot->problem[slot->n_problems++] = (struct nd_problem){problem->kind, message};
 }
 
-static void forget_problems(struct slot *slot)
+static void forget_problems(struct batch_slot *slot)
 {
     for (size_t i = 0; i < slot->n_problems; i++)
         free((char *)(uintptr_t)slot->problem[i].message);
     slot->n_problems = 0;
 }
 
-static void tell_problems(struct nd_reading *r, struct slot *slot)
+static void tell_problems(struct nd_reading *r, struct batch_slot *slot)
 {
     for (size_t i = 0; i < slot->n_problems && r->hooks.problem; i++)
         r->hooks.problem(r->hooks.reporter, &slot->problem[i]);
@@ -120,7 +120,7 @@ static void adapt(struct nd_reading *r, size_t n_records)
         r->batch_bytes = r->max_bytes;
 }
 
-static void forget(struct slot *slot)
+static void forget(struct batch_slot *slot)
 {
     for (size_t i = 0; i < slot->seen.count; i++)
         free(slot->seen.parsed[i].bad);
@@ -134,7 +134,7 @@ static bool is_sampled(const struct nd_reading *r, size_t block)
 }
 
 /* The next block of the sketch files is the slot's: read at once, or by its worker later. */
-static void fill_sketched(struct nd_reading *r, struct slot *slot)
+static void fill_sketched(struct nd_reading *r, struct batch_slot *slot)
 {
     const struct nd_sketches *sketches = r->hooks.sketches;
 
@@ -156,7 +156,7 @@ static void fill_sketched(struct nd_reading *r, struct slot *slot)
                 : (int)slot->error.status;
 }
 
-static void fill_slot(struct nd_reading *r, struct slot *slot)
+static void fill_slot(struct nd_reading *r, struct batch_slot *slot)
 {
     forget(slot);
     slot->state = 0;
@@ -179,7 +179,7 @@ static void fill_slot(struct nd_reading *r, struct slot *slot)
 }
 
 /* Fill a slot. If workers read their own batches, the run counts the time. */
-static void fill(struct nd_reading *r, struct slot *slot)
+static void fill(struct nd_reading *r, struct batch_slot *slot)
 {
     uint64_t began = r->slice && !r->hooks.by_worker ? nd_thread_ns() : 0;
 
@@ -290,7 +290,7 @@ enum nd_status nd_reading_list(struct nd_reading *r, struct nd_error *err)
     return status;
 }
 
-static void release_slot(struct slot *slot)
+static void release_slot(struct batch_slot *slot)
 {
     forget_problems(slot);
     free(slot->problem);
@@ -347,7 +347,7 @@ static bool note_too_long(struct nd_parsed *parsed, unsigned threads)
     return parsed->bad != NULL;
 }
 
-static void parse_one(struct nd_reading *r, struct slot *slot, struct nd_parsed *parsed,
+static void parse_one(struct nd_reading *r, struct batch_slot *slot, struct nd_parsed *parsed,
                       unsigned worker)
 {
     uint64_t repaired = 0;
@@ -366,7 +366,7 @@ static void parse_one(struct nd_reading *r, struct slot *slot, struct nd_parsed 
 }
 
 /* The documents of a block of sketch files, which is all that is made of them. */
-static bool list_sketched(const struct nd_reading *r, struct slot *slot, unsigned worker)
+static bool list_sketched(const struct nd_reading *r, struct batch_slot *slot, unsigned worker)
 {
     const struct nd_sketched_batch *from = &slot->sketched;
     const struct nd_sketched_fields *fields = nd_sketches_fields(r->hooks.sketches);
@@ -394,7 +394,7 @@ static bool list_sketched(const struct nd_reading *r, struct slot *slot, unsigne
 }
 
 /* The records as they are, still to be parsed. */
-static bool list_records(const struct nd_reading *r, struct slot *slot)
+static bool list_records(const struct nd_reading *r, struct batch_slot *slot)
 {
     if (!ND_RESERVE(slot->seen.parsed, &slot->capacity, slot->batch.count)) {
         atomic_store(&slot->out_of_memory, true);
@@ -412,7 +412,7 @@ static bool list_records(const struct nd_reading *r, struct slot *slot)
     return true;
 }
 
-static size_t tasks_of(const struct slot *slot)
+static size_t tasks_of(const struct batch_slot *slot)
 {
     return (slot->seen.count + TASK_RECORDS - 1) / TASK_RECORDS;
 }
@@ -431,7 +431,7 @@ static void parse_task(void *context, size_t task, unsigned worker)
 
 /* ---- Of a sample: leave out what is not in its slice ---- */
 
-static void cut_batch(struct nd_reading *r, struct slot *slot, unsigned worker)
+static void cut_batch(struct nd_reading *r, struct batch_slot *slot, unsigned worker)
 {
     if (!nd_slice_cut(r->slice, slot->seen.parsed, &slot->seen.count, worker))
         atomic_store(&slot->out_of_memory, true);
@@ -449,7 +449,8 @@ static void slice_task(void *context, size_t task, unsigned worker)
 }
 
 /* A worker has parsed its batch, since `began`. */
-static void slice_own(struct nd_reading *r, struct slot *slot, unsigned worker, uint64_t began)
+static void slice_own(struct nd_reading *r, struct batch_slot *slot, unsigned worker,
+                      uint64_t began)
 {
     uint64_t parsed = nd_thread_ns();
 
@@ -459,7 +460,7 @@ static void slice_own(struct nd_reading *r, struct slot *slot, unsigned worker, 
     nd_slice_spent(r->slice, worker, parsed - began, nd_thread_ns() - parsed);
 }
 
-static void parse_by_all(struct nd_reading *r, struct slot *slot)
+static void parse_by_all(struct nd_reading *r, struct batch_slot *slot)
 {
     for (unsigned i = 0; i < r->n_workers; i++)
         nd_parser_reset(r->parser[i]);
@@ -475,7 +476,7 @@ static void parse_by_all(struct nd_reading *r, struct slot *slot)
 }
 
 /* Take the result of reading a slot; 1: its batch is there. */
-static int take(struct nd_reading *r, struct slot *slot, struct nd_error *err)
+static int take(struct nd_reading *r, struct batch_slot *slot, struct nd_error *err)
 {
     tell_problems(r, slot);
     r->n_sources = slot->n_sources > r->n_sources ? slot->n_sources : r->n_sources;
@@ -484,7 +485,7 @@ static int take(struct nd_reading *r, struct slot *slot, struct nd_error *err)
     return slot->state;
 }
 
-static enum nd_status check_parsed(struct slot *slot, struct nd_error *err)
+static enum nd_status check_parsed(struct batch_slot *slot, struct nd_error *err)
 {
     slot->seen.repaired = atomic_load(&slot->repaired);
     if (atomic_load(&slot->out_of_memory))
@@ -494,7 +495,7 @@ static enum nd_status check_parsed(struct slot *slot, struct nd_error *err)
 
 int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struct nd_error *err)
 {
-    struct slot *slot = &r->slot[r->n_given % SLOTS];
+    struct batch_slot *slot = &r->slot[r->n_given % SLOTS];
     enum nd_status status;
     int result;
 
@@ -514,7 +515,7 @@ int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struc
 
 unsigned long nd_reading_begin(struct nd_reading *r, unsigned worker)
 {
-    struct slot *slot = &r->slot[worker];
+    struct batch_slot *slot = &r->slot[worker];
     uint64_t began = r->slice ? nd_thread_ns() : 0;
 
     slot->ticket = nd_read_ahead_begin(r->ahead, &slot->piece);
@@ -528,7 +529,7 @@ unsigned long nd_reading_begin(struct nd_reading *r, unsigned worker)
 }
 
 /* The piece of the file that is the batch's, where it was not known before. */
-static void read_piece(struct nd_reading *r, struct slot *slot)
+static void read_piece(struct nd_reading *r, struct batch_slot *slot)
 {
     struct nd_ahead_piece piece = nd_read_ahead_piece(r->ahead, slot->ticket);
 
@@ -541,7 +542,7 @@ static void read_piece(struct nd_reading *r, struct slot *slot)
 
 void nd_reading_fill(struct nd_reading *r, unsigned worker)
 {
-    struct slot *slot = r->coming = &r->slot[worker];
+    struct batch_slot *slot = r->coming = &r->slot[worker];
     struct nd_ahead_place place;
     bool is_divided = r->n_workers > 1 && !r->hooks.sketches;
 
@@ -558,7 +559,7 @@ void nd_reading_fill(struct nd_reading *r, unsigned worker)
 
 void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_batch **batch)
 {
-    struct slot *slot = &r->slot[worker];
+    struct batch_slot *slot = &r->slot[worker];
     uint64_t began = r->slice ? nd_thread_ns() : 0;
 
     *batch = &slot->seen;
@@ -578,7 +579,7 @@ void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_b
 
 int nd_reading_take(struct nd_reading *r, unsigned worker, struct nd_error *err)
 {
-    struct slot *slot = &r->slot[worker];
+    struct batch_slot *slot = &r->slot[worker];
     int result = take(r, slot, err);
     enum nd_status status = check_parsed(slot, err);
 

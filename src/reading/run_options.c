@@ -37,7 +37,7 @@ enum type {
  * `to` is the offset of the member in struct nd_run_options, `count` that of a list's length;
  * `standard` is the value of a key that was not set, as a caller would write it.
  */
-struct key {
+struct option_key {
     const char *name;
     enum type type;
     size_t to, count;
@@ -50,7 +50,7 @@ struct key {
 #define LIST_AT(within, member) AT(within member), AT(within n_##member)
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static const struct key keys[] = {
+static const struct option_key keys[] = {
     {"against", LIST, LIST_AT(, against), NULL, NULL, 0, 0},
     {"also-read", LIST, LIST_AT(, also_read), NULL, NULL, 0, 0},
     {"annotate", FLAG, AT(annotate), 0, NULL, "no", 0, 0},
@@ -136,7 +136,7 @@ const struct nd_input_options *nd_run_options_input(const struct nd_run_options 
     return &options->input;
 }
 
-static const struct key *find_key(const char *name)
+static const struct option_key *find_key(const char *name)
 {
     for (size_t i = 0; i < ND_RUN_KEYS; i++)
         if (strcmp(keys[i].name, name) == 0)
@@ -193,7 +193,7 @@ static void *with_room(struct nd_run_options *options, void *list, size_t n, siz
 /* The arguments of set_*: the key's member, the value as given, and its copy. */
 struct setting {
     struct nd_run_options *options;
-    const struct key *key;
+    const struct option_key *key;
     void *to;
     const char *value, *copy;
     struct nd_run_given *given;
@@ -396,7 +396,7 @@ static enum nd_status set_value(const struct setting *s, struct nd_error *err)
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
-static bool is_list(const struct key *key)
+static bool is_list(const struct option_key *key)
 {
     return key->type == LIST || key->type == ANY_LIST || key->type == NEVER;
 }
@@ -404,7 +404,7 @@ static bool is_list(const struct key *key)
 enum nd_status nd_run_options_set(struct nd_run_options *options, const char *name,
                                   const char *value, struct nd_error *err)
 {
-    const struct key *key = find_key(name);
+    const struct option_key *key = find_key(name);
     struct nd_run_given *given;
     const char **values;
     struct setting s;
@@ -446,7 +446,7 @@ void nd_run_options_clear(struct nd_run_options *options, const char *name)
         [BYTES] = sizeof(uint64_t),
     };
     const struct nd_run_options standard = nd_run_options_default();
-    const struct key *key = find_key(name);
+    const struct option_key *key = find_key(name);
     size_t size = key && key->type <= BYTES ? sizes[key->type] : 0;
 
     if (!key)
@@ -462,7 +462,7 @@ void nd_run_options_clear(struct nd_run_options *options, const char *name)
 
 const char *nd_run_options_get(const struct nd_run_options *options, const char *name, size_t i)
 {
-    const struct key *key = find_key(name);
+    const struct option_key *key = find_key(name);
     const struct nd_run_given *given = key ? &options->given[key - keys] : NULL;
 
     if (given && i < given->n)

@@ -12,7 +12,7 @@
 enum { PIECE = 24, PIECES_END = 8192 };
 
 /* The lists of hashes are sorted at the end, so that the order of the workers does not count. */
-struct worker {
+struct slice_worker {
     struct nd_slice_mark *read, *sampled; /* of all documents, and of those in the slice */
     size_t n_read, n_sampled, read_capacity, sampled_capacity;
     uint64_t parsing, slicing;
@@ -21,7 +21,7 @@ struct worker {
 
 struct nd_slice {
     uint64_t limit; /* mixed keys below it are in the slice */
-    struct worker *worker;
+    struct slice_worker *worker;
     unsigned n_workers;
 };
 
@@ -165,7 +165,7 @@ static bool is_in_slice(const struct nd_slice *s, uint64_t key)
 
 bool nd_slice_cut(struct nd_slice *s, struct nd_parsed *parsed, size_t *n, unsigned worker)
 {
-    struct worker *w = &s->worker[worker];
+    struct slice_worker *w = &s->worker[worker];
     size_t left = 0;
 
     if (!ND_RESERVE(w->read, &w->read_capacity, w->n_read + *n) ||
@@ -207,7 +207,7 @@ static enum nd_status count_repeated(const struct nd_slice *s, bool sampled,
     near = text + n;
     scratch = near + n;
     for (unsigned i = 0; i < s->n_workers; i++) {
-        const struct worker *w = &s->worker[i];
+        const struct slice_worker *w = &s->worker[i];
 
         for (size_t k = 0; k < (sampled ? w->n_sampled : w->n_read); k++, at++) {
             const struct nd_slice_mark *mark = sampled ? &w->sampled[k] : &w->read[k];
@@ -231,7 +231,7 @@ enum nd_status nd_slice_total(const struct nd_slice *s, struct nd_slice_totals *
 
     *totals = (struct nd_slice_totals){.documents = 0};
     for (unsigned i = 0; i < s->n_workers; i++) {
-        const struct worker *w = &s->worker[i];
+        const struct slice_worker *w = &s->worker[i];
 
         totals->documents += w->n_read;
         totals->parsing_seconds += (double)w->parsing / 1e9;

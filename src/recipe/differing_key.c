@@ -8,7 +8,7 @@
 #include "base/view.h"
 
 /* A place in a canonical text: sections, and the keys in them, are sorted. */
-struct place {
+struct key_place {
     const char *rest;
     struct nd_view section, key, line;
 };
@@ -24,7 +24,7 @@ static struct nd_view signature_of(struct nd_view section)
 }
 
 /* Paths of df tables belong to neither half: their versions are keys of their own. */
-static bool is_compared(const struct place *at, bool sketch_half)
+static bool is_compared(const struct key_place *at, bool sketch_half)
 {
     if (nd_view_is(at->key, "df") || nd_view_is(at->key, "template_df"))
         return false;
@@ -32,7 +32,7 @@ static bool is_compared(const struct place *at, bool sketch_half)
 }
 
 /* Go to the next key that is compared; false: there is none. */
-static bool go_on(struct place *at, bool sketch_half)
+static bool go_on(struct key_place *at, bool sketch_half)
 {
     while (*at->rest) {
         at->line = (struct nd_view){at->rest, strcspn(at->rest, "\n")};
@@ -49,7 +49,7 @@ static bool go_on(struct place *at, bool sketch_half)
     return false;
 }
 
-static char *name_of(const struct place *at)
+static char *name_of(const struct key_place *at)
 {
     struct nd_view signature = signature_of(at->section);
     char *name = malloc(signature.len + at->key.len + 2);
@@ -76,14 +76,14 @@ static int order_of(struct nd_view a, struct nd_view b)
 }
 
 /* Which of two places comes first in a canonical text. */
-static const struct place *earlier(const struct place *a, const struct place *b)
+static const struct key_place *earlier(const struct key_place *a, const struct key_place *b)
 {
     int order = order_of(a->section, b->section);
 
     return (order ? order : order_of(a->key, b->key)) <= 0 ? a : b;
 }
 
-static bool is_same(const struct place *a, const struct place *b)
+static bool is_same(const struct key_place *a, const struct key_place *b)
 {
     return nd_view_equal(a->section, b->section) && nd_view_equal(a->line, b->line);
 }
@@ -91,7 +91,7 @@ static bool is_same(const struct place *a, const struct place *b)
 static enum nd_status compare(const char *a, const char *b, bool sketch_half, char **key,
                               struct nd_error *err)
 {
-    struct place at[2] = {{.rest = a}, {.rest = b}};
+    struct key_place at[2] = {{.rest = a}, {.rest = b}};
     bool more[2];
 
     *key = NULL;

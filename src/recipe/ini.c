@@ -34,7 +34,7 @@ static const struct nd_recipe_key *find_key(const struct nd_recipe_key *table, s
 
 /* ---- The canonical text: one spelling for each recipe, so that equal recipes are equal bytes --- */
 
-struct writer {
+struct ini_writer {
     struct nd_buffer *out;
     bool is_hashed; /* for the fingerprint: leave out what says only where something is */
     struct nd_error *err;
@@ -53,12 +53,12 @@ static const struct nd_recipe_key *next_key(const struct nd_recipe_key *table,
     return next;
 }
 
-static bool append(struct writer *w, const char *text)
+static bool append(struct ini_writer *w, const char *text)
 {
     return nd_buffer_append(w->out, text, strlen(text));
 }
 
-static enum nd_status write_key(struct writer *w, const struct nd_recipe_key *key,
+static enum nd_status write_key(struct ini_writer *w, const struct nd_recipe_key *key,
                                 const void *values)
 {
     enum nd_status status;
@@ -74,7 +74,7 @@ static enum nd_status write_key(struct writer *w, const struct nd_recipe_key *ke
 }
 
 /* The heading, and all keys that are read, in alphabetical order, defaults too. */
-static enum nd_status write_section(struct writer *w, const struct nd_recipe_key *table,
+static enum nd_status write_section(struct ini_writer *w, const struct nd_recipe_key *table,
                                     enum nd_recipe_half half, const char *kind, const char *name,
                                     const void *values)
 {
@@ -93,7 +93,7 @@ static enum nd_status write_section(struct writer *w, const struct nd_recipe_key
 
 /* Sections are in alphabetical order too: decide, signature NAME, sketch.  The text to hash is that
  * without [decide]. */
-static enum nd_status write_recipe(struct writer *w, const struct nd_recipe *recipe)
+static enum nd_status write_recipe(struct ini_writer *w, const struct nd_recipe *recipe)
 {
     const struct nd_method *m = &recipe->method;
     enum nd_status status = ND_OK;
@@ -568,7 +568,7 @@ static enum nd_status hash_recipe(const struct nd_recipe *recipe, uint64_t *fing
                                   struct nd_error *err)
 {
     struct nd_buffer text = {0};
-    enum nd_status status = write_recipe(&(struct writer){&text, true, err}, recipe);
+    enum nd_status status = write_recipe(&(struct ini_writer){&text, true, err}, recipe);
 
     if (status == ND_OK)
         *fingerprint = nd_hash_bytes(text.data, text.len);
@@ -584,7 +584,7 @@ enum nd_status nd_recipe_canonical(const struct nd_recipe *recipe, char **text, 
     enum nd_status status = nd_recipe_check(recipe, err);
 
     if (status == ND_OK)
-        status = write_recipe(&(struct writer){&whole, false, err}, recipe);
+        status = write_recipe(&(struct ini_writer){&whole, false, err}, recipe);
     if (status == ND_OK)
         status = hash_recipe(recipe, &hash, err);
     status = give(&whole, status, text, len, err);

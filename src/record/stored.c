@@ -18,7 +18,7 @@ void nd_stored_rows_release(struct nd_stored_rows *rows)
  * the processor's cache. */
 enum { PIECE_BYTES = 1 << 18 };
 
-struct walk {
+struct block_walk {
     const struct nd_sketch_block_entry *block;
     struct nd_stored_rows *rows;
     uint64_t at, shingles; /* where the next row begins, and where its shingles do in the file */
@@ -29,7 +29,7 @@ struct walk {
  * Find the rows that end before `end`, which is where the bytes end that were read; false: one
  * cannot be right.
  */
-static bool find_rows(struct walk *w, uint64_t end)
+static bool find_rows(struct block_walk *w, uint64_t end)
 {
     const struct nd_sketch_file *f = w->rows->file;
 
@@ -53,7 +53,7 @@ static bool find_rows(struct walk *w, uint64_t end)
     return true;
 }
 
-static bool is_whole(const struct walk *w)
+static bool is_whole(const struct block_walk *w)
 {
     const struct nd_sketch_block_entry *e = w->block;
 
@@ -62,7 +62,7 @@ static bool is_whole(const struct walk *w)
             w->shingles == e->offset + e->row_bytes + e->shingle_bytes);
 }
 
-static enum nd_status read_rows(struct walk *w, struct nd_error *err)
+static enum nd_status read_rows(struct block_walk *w, struct nd_error *err)
 {
     const struct nd_sketch_file *f = w->rows->file;
     const struct nd_sketch_block_entry *e = w->block;
@@ -85,7 +85,7 @@ enum nd_status nd_stored_rows_read(const struct nd_sketch_file *f, size_t number
                                    struct nd_stored_rows *rows, struct nd_error *err)
 {
     const struct nd_sketch_block_entry *e = nd_sketch_file_entry(f, number);
-    struct walk walk = {.block = e, .rows = rows, .shingles = e->offset + e->row_bytes};
+    struct block_walk walk = {.block = e, .rows = rows, .shingles = e->offset + e->row_bytes};
     enum nd_status status = ND_OK;
 
     rows->n = 0;

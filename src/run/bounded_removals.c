@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A row of the sort; the agreements follow. */
-struct row {
+struct removal_row {
     uint64_t record;
     struct nd_removal removal;
 };
@@ -32,7 +32,7 @@ enum nd_status nd_bounded_removals_open(struct nd_bounded_removals *r, struct nd
 
     r->emitter = (struct nd_emitter){.run = run, .place_of = place_of, .context = r->records};
     r->row_bytes =
-        sizeof(struct row) + run->recipe->method.n_signatures * sizeof(struct nd_agreement);
+        sizeof(struct removal_row) + run->recipe->method.n_signatures * sizeof(struct nd_agreement);
     options.record_bytes = r->row_bytes;
     r->row = malloc(r->row_bytes);
     if (!r->row)
@@ -65,7 +65,7 @@ enum nd_status nd_bounded_removals_add(struct nd_bounded_removals *r, uint32_t r
                                        const struct nd_removal *removal,
                                        const struct nd_agreement *agreement, struct nd_error *err)
 {
-    const struct row row = {.record = record, .removal = *removal};
+    const struct removal_row row = {.record = record, .removal = *removal};
 
     memcpy(r->row, &row, sizeof row);
     if (r->row_bytes > sizeof row)
@@ -78,8 +78,8 @@ enum nd_status nd_bounded_removals_add(struct nd_bounded_removals *r, uint32_t r
 /* ---- Written ---- */
 
 /* The decisions on the batch at hand: the removal of each of its records, or none. */
-struct writing {
-    const struct row *removed[ND_BOUNDED_BATCH];
+struct removal_writing {
+    const struct removal_row *removed[ND_BOUNDED_BATCH];
     uint32_t members[ND_BOUNDED_BATCH];
     bool is_leader[ND_BOUNDED_BATCH]; /* it stands for a cluster that is removed as a whole */
     unsigned char *room;              /* ND_BOUNDED_BATCH rows */
@@ -87,7 +87,7 @@ struct writing {
     const void *coming; /* the next row; NULL: there is none */
 };
 
-static enum nd_status next_row(struct nd_bounded_removals *r, struct writing *w,
+static enum nd_status next_row(struct nd_bounded_removals *r, struct removal_writing *w,
                                struct nd_error *err)
 {
     int got = nd_external_sort_next(r->sort, &w->coming, err);
@@ -99,8 +99,9 @@ static enum nd_status next_row(struct nd_bounded_removals *r, struct writing *w,
 
 /* Take the removal of this record into the room for the batch, if the next row is that; otherwise
  * *removed is NULL. */
-static enum nd_status take_row(struct nd_bounded_removals *r, struct writing *w, uint64_t record,
-                               const struct row **removed, struct nd_error *err)
+static enum nd_status take_row(struct nd_bounded_removals *r, struct removal_writing *w,
+                               uint64_t record, const struct removal_row **removed,
+                               struct nd_error *err)
 {
     unsigned char *to = w->room + w->n_room * r->row_bytes;
     uint64_t number;
@@ -113,7 +114,7 @@ static enum nd_status take_row(struct nd_bounded_removals *r, struct writing *w,
         return ND_OK;
     memcpy(to, w->coming, r->row_bytes);
     w->n_room++;
-    *removed = (const struct row *)(const void *)to;
+    *removed = (const struct removal_row *)(const void *)to;
     return next_row(r, w, err);
 }
 
@@ -125,8 +126,8 @@ static void count_removed(struct nd_run_summary *summary, const struct nd_remova
 }
 
 /* Keep of the batch those that some output needs. */
-static enum nd_status choose(struct nd_bounded_removals *r, struct writing *w, uint64_t from,
-                             struct nd_error *err)
+static enum nd_status choose(struct nd_bounded_removals *r, struct removal_writing *w,
+                             uint64_t from, struct nd_error *err)
 {
     struct nd_bounded_records *records = r->records;
     enum nd_status status = ND_OK;
@@ -136,7 +137,7 @@ static enum nd_status choose(struct nd_bounded_removals *r, struct writing *w, u
     for (size_t i = 0; status == ND_OK && i < records->n_batch; i++) {
         const struct nd_bounded_record *record = &records->batch[i];
         uint32_t *members = &records->run->sizes.members[from + i];
-        const struct row *removed;
+        const struct removal_row *removed;
         bool is_leader;
 
         *members += !record->is_bad;
@@ -157,7 +158,7 @@ static enum nd_status choose(struct nd_bounded_removals *r, struct writing *w, u
 }
 
 static enum nd_status put(struct nd_bounded_removals *r, const struct nd_parsed *loaded,
-                          const struct nd_bounded_record *record, const struct row *removed,
+                          const struct nd_bounded_record *record, const struct removal_row *removed,
                           bool is_leader, uint32_t members, struct nd_error *err)
 {
     struct nd_bad_record too_long;
@@ -176,7 +177,7 @@ static enum nd_status put(struct nd_bounded_removals *r, const struct nd_parsed 
                           members, err);
 }
 
-static enum nd_status write_batch(struct nd_bounded_removals *r, const struct writing *w,
+static enum nd_status write_batch(struct nd_bounded_removals *r, const struct removal_writing *w,
                                   struct nd_error *err)
 {
     struct nd_bounded_records *records = r->records;
@@ -196,7 +197,7 @@ static enum nd_status write_batch(struct nd_bounded_removals *r, const struct wr
     return status;
 }
 
-static enum nd_status write_all(struct nd_bounded_removals *r, struct writing *w,
+static enum nd_status write_all(struct nd_bounded_removals *r, struct removal_writing *w,
                                 struct nd_error *err)
 {
     struct nd_bounded_records *records = r->records;
@@ -240,7 +241,7 @@ static enum nd_status summarise(struct nd_bounded_removals *r, struct nd_error *
 
 enum nd_status nd_bounded_removals_write(struct nd_bounded_removals *r, struct nd_error *err)
 {
-    struct writing *w = calloc(1, sizeof *w);
+    struct removal_writing *w = calloc(1, sizeof *w);
     enum nd_status status;
 
     if (w)

@@ -22,7 +22,7 @@
  * In memory for each record: 4 bytes and a bit while they are linked, and 4 bytes, the sizes of
  * clusters, while they are decided and written.  For each document of a load, what loads.c counts.
  */
-struct bounded {
+struct bounded_run {
     struct nd_bounded_records records;
     struct nd_bounded_loads loads;
     struct nd_bounded_removals removals;
@@ -31,14 +31,14 @@ struct bounded {
 static enum nd_status note_removed(void *context, const struct nd_staged_removed *removed,
                                    struct nd_error *err)
 {
-    struct bounded *b = context;
+    struct bounded_run *b = context;
     const struct nd_removal removal = nd_removal_of(b->records.run, removed);
 
     return nd_bounded_removals_add(&b->removals, removed->record, &removal,
                                    removed->decision->agreement, err);
 }
 
-static enum nd_status go_through(struct bounded *b, struct nd_run *run, struct nd_error *err)
+static enum nd_status go_through(struct bounded_run *b, struct nd_run *run, struct nd_error *err)
 {
     enum nd_status status = nd_bounded_records_open(&b->records, run, err);
 
@@ -57,7 +57,7 @@ static enum nd_status go_through(struct bounded *b, struct nd_run *run, struct n
 
 enum nd_status nd_run_bounded(struct nd_run *run, struct nd_error *err)
 {
-    struct bounded b = {
+    struct bounded_run b = {
         .records = {.keep = &run->keep},
         .loads = {.records = &b.records,
                   .cluster = run->recipe->dedup.cluster,

@@ -22,21 +22,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct worker {
+struct count_worker {
     struct nd_df_counter counter;
     struct nd_error error; /* status 0: no error so far */
 };
 
-struct counting {
+struct df_run {
     struct nd_run run;
-    struct worker *worker;
+    struct count_worker *worker;
     unsigned n_workers;
 };
 
 static void count_one(void *context, struct nd_parsed *parsed, unsigned number)
 {
-    struct counting *c = context;
-    struct worker *w = &c->worker[number];
+    struct df_run *c = context;
+    struct count_worker *w = &c->worker[number];
 
     if (w->error.status == ND_OK)
         (void)nd_df_counter_add(&w->counter, &parsed->document, &w->error); /* which it sets */
@@ -53,7 +53,7 @@ static uint64_t builder_memory(const struct nd_run_df_options *df, const struct 
     return memory < min ? min : memory;
 }
 
-static enum nd_status make_workers(struct counting *c, const struct nd_run_df_options *df,
+static enum nd_status make_workers(struct df_run *c, const struct nd_run_df_options *df,
                                    struct nd_error *err)
 {
     const struct nd_run_options *options = c->run.options;
@@ -94,7 +94,7 @@ enum nd_status nd_run_df_read(struct nd_run *run, nd_run_batch *each, void *cont
 static enum nd_status end_batch(void *context, const struct nd_reading_batch *batch,
                                 struct nd_error *err)
 {
-    struct counting *c = context;
+    struct df_run *c = context;
     enum nd_status status = nd_run_each_document(&c->run, batch, NULL, NULL, err);
 
     for (unsigned i = 0; i < c->n_workers && status == ND_OK; i++)
@@ -103,7 +103,7 @@ static enum nd_status end_batch(void *context, const struct nd_reading_batch *ba
     return status;
 }
 
-static void warn_of_nothing(struct counting *c)
+static void warn_of_nothing(struct df_run *c)
 {
     for (unsigned i = 0; i < c->n_workers; i++)
         if (c->worker[i].counter.has_counted)
@@ -112,7 +112,7 @@ static void warn_of_nothing(struct counting *c)
 }
 
 /* To the file that the options name, or where there is one to the stream. */
-static enum nd_status write_table(struct counting *c, FILE *stream, struct nd_error *err)
+static enum nd_status write_table(struct df_run *c, FILE *stream, struct nd_error *err)
 {
     struct nd_df_builder **all = nd_alloc_array(c->n_workers, sizeof(struct nd_df_builder *));
     enum nd_status status;
@@ -127,7 +127,7 @@ static enum nd_status write_table(struct counting *c, FILE *stream, struct nd_er
     return status;
 }
 
-static void release(struct counting *c)
+static void release(struct df_run *c)
 {
     for (unsigned i = 0; c->worker && i < c->n_workers; i++)
         nd_df_counter_release(&c->worker[i].counter);
@@ -141,15 +141,14 @@ struct for_run {
     struct nd_df_tables *tables;
 };
 
-static enum nd_status begin_sample(struct counting *c, const struct for_run *to,
-                                   struct nd_error *err)
+static enum nd_status begin_sample(struct df_run *c, const struct for_run *to, struct nd_error *err)
 {
     return to->sample_bytes
                ? nd_input_sample(nd_reading_input(c->run.reading), to->sample_bytes, err)
                : ND_OK;
 }
 
-static void note_counted(const struct counting *c, struct nd_df_tables *tables)
+static void note_counted(const struct df_run *c, struct nd_df_tables *tables)
 {
     const struct nd_sampling *sampling = nd_input_sampling(nd_reading_input(c->run.reading));
 
@@ -168,7 +167,7 @@ static enum nd_status build(const struct nd_run_options *options,
                             const struct nd_run_events *events, struct nd_run_summary *summary,
                             struct nd_error *err)
 {
-    struct counting c = {.worker = NULL};
+    struct df_run c = {.worker = NULL};
     const struct nd_run_request request = {.reading = {.parsed = count_one, .context = &c},
                                            .ignores_signatures = true,
                                            .writes_output = !to,

@@ -27,13 +27,13 @@ enum {
 };
 
 /* Whole lines of the body. */
-struct chunk {
+struct line_chunk {
     struct nd_buffer text;
     bool is_cut; /* its last line was longer than a line may be, and its end is lost */
 };
 
 /* A line, and what will become of it. */
-struct entry {
+struct line_entry {
     uint64_t line, end, replaced; /* its number, and the bytes of the body up to its end */
     struct nd_write *write;       /* NULL: it is refused */
     enum nd_refusal refusal;
@@ -41,9 +41,9 @@ struct entry {
 };
 
 /* Lines that are handed to the store together. */
-struct group {
+struct write_group {
     struct nd_ndjson *stream;
-    struct entry *entry;
+    struct line_entry *entry;
     size_t n, capacity;
     struct nd_write **write;
     size_t n_writes, write_capacity;
@@ -61,13 +61,13 @@ struct nd_ndjson {
 
     /* Within the monitor. */
     struct nd_monitor monitor;
-    struct chunk ready[CHUNKS];
+    struct line_chunk ready[CHUNKS];
     unsigned n_ready;
     bool has_ended, is_running, is_suspended;
     atomic_bool is_abandoned;
 
     /* used by the job */
-    struct group group[GROUPS]; /* a ring: those in flight begin at first_group */
+    struct write_group group[GROUPS]; /* a ring: those in flight begin at first_group */
     unsigned first_group, n_groups;
     uint64_t line, end;
     size_t line_begin; /* of the answer that is being written, in `out` */
@@ -95,14 +95,14 @@ struct nd_ndjson *nd_ndjson_new(struct nd_exchange *x)
     return s;
 }
 
-static void chunk_release(struct nd_ndjson *s, struct chunk *chunk)
+static void chunk_release(struct nd_ndjson *s, struct line_chunk *chunk)
 {
     nd_server_unbuffer(s->x->server, chunk->text.len);
     nd_buffer_release(&chunk->text);
     memset(chunk, 0, sizeof *chunk);
 }
 
-static void group_clear(struct group *g)
+static void group_clear(struct write_group *g)
 {
     for (size_t i = 0; i < g->n; i++) {
         nd_write_free(g->entry[i].write);
@@ -162,7 +162,7 @@ static int hand_over(struct nd_ndjson *s, size_t len, bool is_cut)
     fits = s->n_ready < CHUNKS;
     if (fits) {
         s->filling.len = len;
-        s->ready[s->n_ready++] = (struct chunk){s->filling, is_cut};
+        s->ready[s->n_ready++] = (struct line_chunk){s->filling, is_cut};
         s->filling = rest;
         s->lines_end = 0;
         if (!s->is_running) {
@@ -364,7 +364,7 @@ static void answer_refusal(struct nd_ndjson *s, uint64_t line, uint64_t end,
     keep_line(s, line, end);
 }
 
-static void answer_entry(struct nd_ndjson *s, const struct entry *e)
+static void answer_entry(struct nd_ndjson *s, const struct line_entry *e)
 {
     const struct nd_written *written = e->write ? nd_write_result(e->write) : NULL;
     enum nd_refusal refusal = written ? nd_refusal_of_store(written->result) : e->refusal;
@@ -389,7 +389,7 @@ static void answer_entry(struct nd_ndjson *s, const struct entry *e)
 
 static void group_done(void *context)
 {
-    struct group *g = context;
+    struct write_group *g = context;
     struct nd_ndjson *s = g->stream;
 
     nd_monitor_enter(&s->monitor);
@@ -401,7 +401,7 @@ static void group_done(void *context)
 /* Wait for the oldest group in flight, and answer its lines. */
 static void finish_group(struct nd_ndjson *s)
 {
-    struct group *g = &s->group[s->first_group];
+    struct write_group *g = &s->group[s->first_group];
 
     nd_monitor_enter(&s->monitor);
     while (g->n_pending)
@@ -415,7 +415,7 @@ static void finish_group(struct nd_ndjson *s)
 }
 
 /* The group that lines are added to. */
-static struct group *next_group(struct nd_ndjson *s)
+static struct write_group *next_group(struct nd_ndjson *s)
 {
     if (s->n_groups == GROUPS)
         finish_group(s);
@@ -430,7 +430,8 @@ static void rest(struct nd_ndjson *s)
 }
 
 /* The store took none of the writes from `from` on. */
-static void refuse_rest(struct group *g, size_t from, enum nd_refusal refusal, const char *detail)
+static void refuse_rest(struct write_group *g, size_t from, enum nd_refusal refusal,
+                        const char *detail)
 {
     size_t at = 0;
 
@@ -442,7 +443,7 @@ static void refuse_rest(struct group *g, size_t from, enum nd_refusal refusal, c
     }
 }
 
-static enum nd_store_result submit(struct nd_ndjson *s, struct group *g, size_t at, size_t n,
+static enum nd_store_result submit(struct nd_ndjson *s, struct write_group *g, size_t at, size_t n,
                                    struct nd_error *err)
 {
     enum nd_store_result result;
@@ -461,7 +462,7 @@ static enum nd_store_result submit(struct nd_ndjson *s, struct group *g, size_t 
  * queue has room for.  A full queue refuses the request if nothing of it was stored yet; later it is
  * waited for.
  */
-static void submit_group(struct nd_ndjson *s, struct group *g)
+static void submit_group(struct nd_ndjson *s, struct write_group *g)
 {
     bool is_first = s->n_groups == 0 && s->out.text.len == 0 && !s->spool;
     struct nd_error err = {.message = ""};
@@ -489,7 +490,7 @@ static void submit_group(struct nd_ndjson *s, struct group *g)
     s->n_groups++;
 }
 
-static bool add_entry(struct group *g, struct entry entry)
+static bool add_entry(struct write_group *g, struct line_entry entry)
 {
     if (!ND_RESERVE(g->entry, &g->capacity, g->n + 1) ||
         (entry.write && !ND_RESERVE(g->write, &g->write_capacity, g->n_writes + 1)))
@@ -502,10 +503,10 @@ static bool add_entry(struct group *g, struct entry entry)
 
 /* ---- Lines ---- */
 
-static void store_line(struct nd_ndjson *s, struct nd_workspace *w, struct group *g,
+static void store_line(struct nd_ndjson *s, struct nd_workspace *w, struct write_group *g,
                        struct nd_view line, enum nd_refusal refusal)
 {
-    struct entry entry = {.line = s->line, .end = s->end, .refusal = refusal};
+    struct line_entry entry = {.line = s->line, .end = s->end, .refusal = refusal};
     struct nd_error err = {.message = "the line is too long"};
     struct nd_posted posted = {.replaced = 0};
 
@@ -557,11 +558,11 @@ static bool goes_on(const struct nd_ndjson *s)
     return s->refusal == ND_REFUSAL_NONE && !s->is_full && !atomic_load(&s->is_abandoned);
 }
 
-static void process(struct nd_ndjson *s, struct nd_workspace *w, const struct chunk *chunk)
+static void process(struct nd_ndjson *s, struct nd_workspace *w, const struct line_chunk *chunk)
 {
     const size_t most = s->x->server->options.body_bytes;
     bool stores = nd_handler_stores(s->x);
-    struct group *g = stores ? next_group(s) : NULL;
+    struct write_group *g = stores ? next_group(s) : NULL;
     const char *at = chunk->text.data, *end = at + chunk->text.len;
     uint64_t first = s->line;
 
@@ -592,7 +593,7 @@ static void process(struct nd_ndjson *s, struct nd_workspace *w, const struct ch
 }
 
 /* The next chunk.  False: there is none, and the job has ended. */
-static bool take_chunk(struct nd_ndjson *s, struct chunk *chunk)
+static bool take_chunk(struct nd_ndjson *s, struct line_chunk *chunk)
 {
     bool has_one;
 
@@ -618,7 +619,7 @@ static bool take_chunk(struct nd_ndjson *s, struct chunk *chunk)
 static void run(void *context, struct nd_workspace *w)
 {
     struct nd_ndjson *s = context;
-    struct chunk chunk;
+    struct line_chunk chunk;
 
     while (take_chunk(s, &chunk)) {
         process(s, w, &chunk);

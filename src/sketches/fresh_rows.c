@@ -13,7 +13,7 @@ enum { CHUNK_BYTES = 4 << 20, CHUNKS_MAX = 64 };
 #define IN_FILE (UINT64_C(1) << 63)
 
 /* The place of a document: in the chunks, one after the other, or, marked, in the file. */
-struct place {
+struct fresh_place {
     uint64_t at;
     uint32_t row_bytes, n_shingles;
 };
@@ -26,7 +26,7 @@ struct nd_fresh_rows {
     size_t n_chunks, chunks_max;
     size_t used;            /* of the last chunk */
     struct nd_spool *spool; /* NULL: all are in memory */
-    struct place *place;
+    struct fresh_place *place;
     size_t capacity;
     uint32_t n;
 };
@@ -126,7 +126,8 @@ enum nd_status nd_fresh_rows_add(struct nd_fresh_rows *f, const struct nd_packed
                                  struct nd_error *err)
 {
     const struct nd_sketch_row_head *head = (const void *)packed->data;
-    struct place place = {.row_bytes = (uint32_t)packed->row_len, .n_shingles = head->n_shingles};
+    struct fresh_place place = {.row_bytes = (uint32_t)packed->row_len,
+                                .n_shingles = head->n_shingles};
     enum nd_status status = ND_OK;
     char *room;
 
@@ -172,7 +173,7 @@ enum nd_status nd_fresh_rows_get(const struct nd_fresh_rows *f, uint32_t documen
                                  struct nd_sketch_room *room, struct nd_sketch_row *row,
                                  struct nd_error *err)
 {
-    const struct place *place = &f->place[document];
+    const struct fresh_place *place = &f->place[document];
     size_t code = parts == ND_SKETCH_FILE_ALL ? code_bytes(f, document) : 0;
     const char *bytes = bytes_of(f, document, place->row_bytes + code, room, err);
 

@@ -25,21 +25,21 @@ enum { FILES_MAX = 4096 };
 
 /* Words of 8 bytes: where the row is, how many it has, and how many words behind its beginning the
  * shingles begin, 0: it has none.  row_words 0: free. */
-struct entry {
+struct known_entry {
     uint64_t tag : 12, file : 12, row : 40;
     uint64_t n_shingles : 28, row_words : 12, apart : 24;
 };
-_Static_assert(sizeof(struct entry) == 16, "an entry takes 16 bytes");
+_Static_assert(sizeof(struct known_entry) == 16, "an entry takes 16 bytes");
 
 /* In bounded memory: of the text with this hash. */
-struct listed {
+struct listed_row {
     uint64_t hash;
-    struct entry entry;
+    struct known_entry entry;
 };
 
 enum { BUCKET_ENTRIES = 128 };
 
-struct reader {
+struct known_reader {
     struct nd_sketch_room room;
     struct nd_sketch_row row; /* which points into the room */
     struct nd_arena held;
@@ -50,24 +50,25 @@ struct nd_known_rows {
     struct nd_beside beside;
     struct nd_sketch_file **file;
     size_t n_files, file_capacity;
-    struct entry *entry;
+    struct known_entry *entry;
     uint64_t n_entries, n; /* a power of two, or 0 */
-    struct reader *reader;
+    struct known_reader *reader;
     unsigned n_readers;
 
     /* In bounded memory, in place of `entry`: */
     size_t memory_bytes;
     const char *tmp;
     struct nd_external_sort *sort;  /* until all are added */
-    struct nd_spool *list;          /* struct listed, in order of the hashes */
+    struct nd_spool *list;          /* struct listed_row, in order of the hashes */
     uint64_t *bucket, sorted_bytes; /* where each begins, and one more */
     unsigned bucket_bits;
 };
 
 static bool make_sort(struct nd_known_rows *k, struct nd_error *err)
 {
-    const struct nd_external_sort_options options = {
-        .tmp = k->tmp, .record_bytes = sizeof(struct listed), .memory_bytes = k->memory_bytes / 2};
+    const struct nd_external_sort_options options = {.tmp = k->tmp,
+                                                     .record_bytes = sizeof(struct listed_row),
+                                                     .memory_bytes = k->memory_bytes / 2};
 
     k->sort = nd_external_sort_new(&options, err);
     k->list = k->sort ? nd_spool_new(k->tmp, err) : NULL;
@@ -139,24 +140,24 @@ static unsigned tag_of(uint64_t hash)
 }
 
 /* False: it does not fit. */
-static bool make_entry(struct entry *entry, const struct nd_sketch_row_place *place, uint64_t hash,
-                       size_t file)
+static bool make_entry(struct known_entry *entry, const struct nd_sketch_row_place *place,
+                       uint64_t hash, size_t file)
 {
     uint64_t row = place->row / 8, words = place->row_bytes / 8;
     uint64_t apart = place->shingles ? place->shingles / 8 - row : 0;
 
     if (row >> 40 || words >> 12 || apart >> 24 || place->n_shingles >> 28)
         return false;
-    *entry = (struct entry){.tag = tag_of(hash) & 0xFFF,
-                            .file = file & 0xFFF,
-                            .row = row & ROW_MASK,
-                            .n_shingles = place->n_shingles & 0xFFFFFFF,
-                            .row_words = words & 0xFFF,
-                            .apart = apart & 0xFFFFFF};
+    *entry = (struct known_entry){.tag = tag_of(hash) & 0xFFF,
+                                  .file = file & 0xFFF,
+                                  .row = row & ROW_MASK,
+                                  .n_shingles = place->n_shingles & 0xFFFFFFF,
+                                  .row_words = words & 0xFFF,
+                                  .apart = apart & 0xFFFFFF};
     return true;
 }
 
-static struct nd_sketch_row_place place_of(const struct entry *entry)
+static struct nd_sketch_row_place place_of(const struct known_entry *entry)
 {
     return (struct nd_sketch_row_place){
         .row = (uint64_t)entry->row * 8,
@@ -168,7 +169,8 @@ static struct nd_sketch_row_place place_of(const struct entry *entry)
 /* ---- Adding ---- */
 
 /* Into the first free entry. */
-static void put(struct entry *entries, uint64_t n_entries, uint64_t hash, struct entry entry)
+static void put(struct known_entry *entries, uint64_t n_entries, uint64_t hash,
+                struct known_entry entry)
 {
     uint64_t at = hash & (n_entries - 1);
 
@@ -178,8 +180,8 @@ static void put(struct entry *entries, uint64_t n_entries, uint64_t hash, struct
 }
 
 /* The hash of a text that has an entry, read again from its row. */
-static enum nd_status hash_of(struct nd_known_rows *k, const struct entry *entry, uint64_t *hash,
-                              struct nd_error *err)
+static enum nd_status hash_of(struct nd_known_rows *k, const struct known_entry *entry,
+                              uint64_t *hash, struct nd_error *err)
 {
     const struct nd_sketch_row_place place = place_of(entry);
     struct nd_sketch_row row;
@@ -195,7 +197,7 @@ static enum nd_status make_room(struct nd_known_rows *k, uint64_t n, struct nd_e
 {
     uint64_t n_entries = k->n_entries ? k->n_entries : 1024, hash;
     enum nd_status status = ND_OK;
-    struct entry *entries;
+    struct known_entry *entries;
 
     while (n_entries / 3 * 2 < k->n + n)
         n_entries *= 2;
@@ -236,7 +238,7 @@ static enum nd_status check_file(const struct nd_sketch_file *file, struct nd_er
 static enum nd_status add_row(struct nd_known_rows *k, size_t file, const struct nd_sketch_row *row,
                               struct nd_error *err)
 {
-    struct listed listed = {.hash = key_of(row)};
+    struct listed_row listed = {.hash = key_of(row)};
 
     if (!make_entry(&listed.entry, &row->place, listed.hash, file))
         return ND_OK;
@@ -307,7 +309,7 @@ static enum nd_status list_sorted(struct nd_known_rows *k, struct nd_error *err)
     while (status == ND_OK && (got = nd_external_sort_next(k->sort, &listed, err)) > 0) {
         memcpy(&hash, listed, sizeof hash);
         k->bucket[bucket_of(k, hash) + 1]++;
-        status = nd_spool_append(k->list, listed, sizeof(struct listed), NULL, err);
+        status = nd_spool_append(k->list, listed, sizeof(struct listed_row), NULL, err);
     }
     for (size_t b = 0; b >> k->bucket_bits == 0; b++)
         k->bucket[b + 1] += k->bucket[b];
@@ -337,7 +339,8 @@ void nd_known_rows_begin(struct nd_known_rows *k, unsigned worker)
 }
 
 /* The row is moved from the room that the next one needs.  NULL: out of memory. */
-static const struct nd_sketch_row *hold(struct reader *reader, const struct nd_sketch_row *row)
+static const struct nd_sketch_row *hold(struct known_reader *reader,
+                                        const struct nd_sketch_row *row)
 {
     struct nd_sketch_row *held = nd_arena_alloc(&reader->held, sizeof *held);
 
@@ -348,8 +351,8 @@ static const struct nd_sketch_row *hold(struct reader *reader, const struct nd_s
 }
 
 /* Whether an entry is that of the text with this hash; then its row is in the reader's room. */
-static bool is_of(const struct nd_known_rows *k, struct reader *reader, unsigned parts,
-                  const struct entry *entry, const struct nd_sketch_row *wanted)
+static bool is_of(const struct nd_known_rows *k, struct known_reader *reader, unsigned parts,
+                  const struct known_entry *entry, const struct nd_sketch_row *wanted)
 {
     const struct nd_sketch_row_place place = place_of(entry);
     struct nd_sketch_row *row = &reader->row;
@@ -362,12 +365,12 @@ static bool is_of(const struct nd_known_rows *k, struct reader *reader, unsigned
 }
 
 static const struct nd_sketch_file *find_listed(const struct nd_known_rows *k,
-                                                struct reader *reader, unsigned parts,
+                                                struct known_reader *reader, unsigned parts,
                                                 const struct nd_sketch_row *wanted)
 {
     size_t b = bucket_of(k, key_of(wanted));
     size_t n = (size_t)(k->bucket[b + 1] - k->bucket[b]);
-    struct listed listed;
+    struct listed_row listed;
 
     if (nd_spool_read(k->list, k->bucket[b] * sizeof listed, n * sizeof listed, &reader->bucket,
                       NULL) != ND_OK)
@@ -384,7 +387,7 @@ static const struct nd_sketch_file *find_listed(const struct nd_known_rows *k,
 static const struct nd_sketch_file *find(struct nd_known_rows *k, unsigned worker, unsigned parts,
                                          const struct nd_document *document)
 {
-    struct reader *reader = &k->reader[worker];
+    struct known_reader *reader = &k->reader[worker];
     struct nd_sketch_row wanted;
 
     if (!k->n)
@@ -402,7 +405,7 @@ static const struct nd_sketch_file *find(struct nd_known_rows *k, unsigned worke
 const struct nd_sketch_row *nd_known_rows_find(struct nd_known_rows *k, unsigned worker,
                                                const struct nd_document *document)
 {
-    struct reader *reader = &k->reader[worker];
+    struct known_reader *reader = &k->reader[worker];
     const struct nd_sketch_file *file = find(k, worker, ND_SKETCH_FILE_ROWS, document);
 
     return file ? hold(reader, &reader->row) : NULL;

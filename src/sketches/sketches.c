@@ -13,7 +13,7 @@
 #include "record/parts.h"
 #include "record/sketch_file_layout.h"
 
-struct file {
+struct opened_sketches {
     struct nd_sketch_file *file;
     const char *path;
     size_t first_block;
@@ -23,7 +23,7 @@ struct file {
 };
 
 struct nd_sketches {
-    struct file *file;
+    struct opened_sketches *file;
     size_t n_files, n_blocks;
     uint32_t n_sources;
     uint64_t bytes;
@@ -91,11 +91,11 @@ static enum nd_status mixed(const char *sketches, const char *other, struct nd_e
 }
 
 /* The documents of this file follow those of the files before it. */
-static enum nd_status add_file(struct nd_sketches *s, struct file *f,
+static enum nd_status add_file(struct nd_sketches *s, struct opened_sketches *f,
                                struct nd_sketch_joined *joined, struct nd_error *err)
 {
     const struct nd_sketch_file_info *info = nd_sketch_file_info(f->file);
-    const struct file *first = &s->file[0];
+    const struct opened_sketches *first = &s->file[0];
 
     f->first_block = s->n_blocks;
     f->first_byte = s->bytes;
@@ -341,7 +341,7 @@ size_t nd_sketches_blocks(const struct nd_sketches *s)
     return s->n_blocks;
 }
 
-static const struct file *file_of_block(const struct nd_sketches *s, size_t block)
+static const struct opened_sketches *file_of_block(const struct nd_sketches *s, size_t block)
 {
     size_t i = s->n_files - 1;
 
@@ -358,7 +358,7 @@ uint64_t nd_sketches_bytes(const struct nd_sketches *s, size_t block)
 const struct nd_sketch_file *nd_sketches_file_of(const struct nd_sketches *s, size_t block,
                                                  size_t *number, uint32_t *first_source)
 {
-    const struct file *f = file_of_block(s, block);
+    const struct opened_sketches *f = file_of_block(s, block);
 
     *number = block - f->first_block;
     *first_source = f->first_source;
@@ -367,7 +367,7 @@ const struct nd_sketch_file *nd_sketches_file_of(const struct nd_sketches *s, si
 
 /* ---- Documents ---- */
 
-static enum nd_status place_of(const struct file *f, const struct nd_sketch_place *place,
+static enum nd_status place_of(const struct opened_sketches *f, const struct nd_sketch_place *place,
                                uint64_t *offset, struct nd_error *err)
 {
     uint64_t distance = (place->shingles - place->row) / WORD;
@@ -379,7 +379,7 @@ static enum nd_status place_of(const struct file *f, const struct nd_sketch_plac
 }
 
 /* The documents packed one behind the other, and once none moves any more, records of them. */
-static enum nd_status list_records(const struct file *f, size_t n_fields,
+static enum nd_status list_records(const struct opened_sketches *f, size_t n_fields,
                                    struct nd_sketched_batch *batch, struct nd_error *err)
 {
     struct nd_sketch_block *block = &batch->block;
@@ -460,7 +460,7 @@ struct nd_document nd_sketched_document(const struct nd_sketch_row *row,
 enum nd_status nd_sketches_read(const struct nd_sketches *s, size_t block,
                                 struct nd_sketched_batch *batch, struct nd_error *err)
 {
-    const struct file *f = file_of_block(s, block);
+    const struct opened_sketches *f = file_of_block(s, block);
     enum nd_status status = nd_sketch_file_read(f->file, block - f->first_block, ND_SKETCH_FILE_ALL,
                                                 &batch->block, err);
 
@@ -480,7 +480,7 @@ void nd_sketched_batch_release(struct nd_sketched_batch *batch)
     free(batch->replaced);
 }
 
-static const struct file *file_of_byte(const struct nd_sketches *s, uint64_t byte)
+static const struct opened_sketches *file_of_byte(const struct nd_sketches *s, uint64_t byte)
 {
     size_t from = 0, to = s->n_files;
 
@@ -498,7 +498,7 @@ static const struct file *file_of_byte(const struct nd_sketches *s, uint64_t byt
 enum nd_status nd_sketches_reread(const struct nd_sketches *s, uint64_t offset, size_t len,
                                   uint32_t source, struct nd_buffer *out, struct nd_error *err)
 {
-    const struct file *f = file_of_byte(s, (offset >> DISTANCE_BITS) * WORD);
+    const struct opened_sketches *f = file_of_byte(s, (offset >> DISTANCE_BITS) * WORD);
     const uint64_t distance = offset & ((UINT64_C(1) << DISTANCE_BITS) - 1);
     const uint64_t row = (offset >> DISTANCE_BITS) * WORD - f->first_byte;
     const struct nd_sketch_place place = {row, row + distance * WORD, len};

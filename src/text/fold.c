@@ -247,23 +247,23 @@ static inline void fold_many(struct nd_folder *f, size_t limit, bool words)
 
 /* The state that the loop below keeps in registers: the part of the state that changes with every
  * character. */
-struct cursor {
+struct fold_cursor {
     const uint8_t *in, *mark_in;
     uint8_t *out, *mark;
     uint64_t run, mark_run;
 };
 
-static inline struct cursor load_cursor(const struct nd_folder *f)
+static inline struct fold_cursor load_cursor(const struct nd_folder *f)
 {
-    return (struct cursor){.in = f->in,
-                           .mark_in = f->mark_in,
-                           .out = f->buffer + f->len,
-                           .mark = f->buffer + f->mark,
-                           .run = f->run,
-                           .mark_run = f->mark_run};
+    return (struct fold_cursor){.in = f->in,
+                                .mark_in = f->mark_in,
+                                .out = f->buffer + f->len,
+                                .mark = f->buffer + f->mark,
+                                .run = f->run,
+                                .mark_run = f->mark_run};
 }
 
-static inline void store_cursor(struct nd_folder *f, const struct cursor *at)
+static inline void store_cursor(struct nd_folder *f, const struct fold_cursor *at)
 {
     f->in = at->in;
     f->mark_in = at->mark_in;
@@ -294,7 +294,7 @@ static inline uint32_t near_entry(uint32_t c)
  * Within a run of a script without spaces: characters of three bytes that stay as they are, which
  * is nearly all of them.  Each makes 7 bytes: the separator, the one before, itself.
  */
-static inline void fold_run(struct cursor *at, const uint8_t *end, const uint8_t *stop)
+static inline void fold_run(struct fold_cursor *at, const uint8_t *end, const uint8_t *stop)
 {
     uint32_t before = (uint32_t)at->run, bytes;
 
@@ -326,7 +326,7 @@ static inline void fold_run(struct cursor *at, const uint8_t *end, const uint8_t
 static inline bool fold_mixed(struct nd_folder *f, size_t limit, bool words)
 {
     const uint8_t *end = f->end, *stop = f->buffer + limit;
-    struct cursor at = load_cursor(f);
+    struct fold_cursor at = load_cursor(f);
     bool is_special = false, has_bigrams = false;
 
     do {

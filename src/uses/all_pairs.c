@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pairing {
+struct pairs_run {
     struct nd_run *run;
     const struct nd_pairs_params *params;
     struct nd_dedup_item *item; /* the documents of the batch */
@@ -45,7 +45,7 @@ struct pairing {
 static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
                             struct nd_error *err)
 {
-    struct nd_run *run = ((struct pairing *)context)->run;
+    struct nd_run *run = ((struct pairs_run *)context)->run;
     struct nd_place place = nd_places_get(&run->places, document);
 
     return nd_lookup_text(run->lookup, &place, worker, text, err);
@@ -54,14 +54,14 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
 static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
                                      const uint64_t **shingle, size_t *n, struct nd_error *err)
 {
-    struct nd_run *run = ((struct pairing *)context)->run;
+    struct nd_run *run = ((struct pairs_run *)context)->run;
     struct nd_place place = nd_places_get(&run->places, document);
 
     return nd_lookup_shingles(run->lookup, &place, worker, shingle, n, err);
 }
 
 /* Give the document's host a number; false: out of memory. */
-static bool note_site(struct pairing *p, const struct nd_document *document)
+static bool note_site(struct pairs_run *p, const struct nd_document *document)
 {
     const struct nd_view url = nd_run_asked(p->run, document, 0);
     struct nd_view name = {NULL, 0}, path;
@@ -78,7 +78,7 @@ static bool note_site(struct pairing *p, const struct nd_document *document)
 
 static enum nd_status list_item(void *context, const struct nd_parsed *parsed, struct nd_error *err)
 {
-    struct pairing *p = context;
+    struct pairs_run *p = context;
     struct nd_run *run = p->run;
     struct nd_dedup_item item = nd_parsed_item(parsed);
     struct nd_place place;
@@ -98,7 +98,7 @@ static enum nd_status list_item(void *context, const struct nd_parsed *parsed, s
 
 /* ---- A pair ---- */
 
-static enum nd_status find_name(struct pairing *p, uint64_t document, struct nd_name *name)
+static enum nd_status find_name(struct pairs_run *p, uint64_t document, struct nd_name *name)
 {
     struct nd_run *run = p->run;
     struct nd_place place = {0};
@@ -116,7 +116,7 @@ static enum nd_status find_name(struct pairing *p, uint64_t document, struct nd_
 }
 
 /* Look up both names. The lookup holds one name at a time, so the first is copied. */
-static enum nd_status find_names(struct pairing *p, struct nd_pair_line *row)
+static enum nd_status find_names(struct pairs_run *p, struct nd_pair_line *row)
 {
     struct nd_json *copy = &p->earlier;
     enum nd_status status = find_name(p, row->pair->b, &row->earlier);
@@ -131,7 +131,7 @@ static enum nd_status find_names(struct pairing *p, struct nd_pair_line *row)
     return find_name(p, row->pair->a, &row->later);
 }
 
-static const char *site_word(const struct pairing *p, const struct nd_found_pair *pair)
+static const char *site_word(const struct pairs_run *p, const struct nd_found_pair *pair)
 {
     uint32_t a, b;
 
@@ -144,7 +144,7 @@ static const char *site_word(const struct pairing *p, const struct nd_found_pair
 
 static enum nd_status found(void *context, const struct nd_found_pair *pair)
 {
-    struct pairing *p = context;
+    struct pairs_run *p = context;
     const struct nd_dedup_params *params = &p->run->recipe->dedup;
     struct nd_json *out = &p->row;
     struct nd_pair_line row = {
@@ -177,7 +177,7 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
 static enum nd_status pair_batch(void *context, const struct nd_reading_batch *batch,
                                  struct nd_error *err)
 {
-    struct pairing *p = context;
+    struct pairs_run *p = context;
     enum nd_status status;
 
     p->n_items = 0;
@@ -189,7 +189,7 @@ static enum nd_status pair_batch(void *context, const struct nd_reading_batch *b
     return status == ND_OK ? nd_output_flush(p->out, err) : status;
 }
 
-static enum nd_status pair_all(struct pairing *p, struct nd_error *err)
+static enum nd_status pair_all(struct pairs_run *p, struct nd_error *err)
 {
     const struct nd_text_source source = {.context = p,
                                           .fetch = fetch,
@@ -210,7 +210,7 @@ static enum nd_status pair_all(struct pairing *p, struct nd_error *err)
 static enum nd_status note_loaded(void *context, uint32_t record, const struct nd_parsed *parsed,
                                   struct nd_error *err)
 {
-    struct pairing *p = context;
+    struct pairs_run *p = context;
     const struct nd_budget *budget = &p->run->budget;
     size_t bytes = nd_groups_bytes(&p->hosts);
     char text[ND_BUDGET_TEXT];
@@ -228,7 +228,7 @@ static enum nd_status note_loaded(void *context, uint32_t record, const struct n
 /* If all are in one load, its rows are in order. */
 static enum nd_status begin_load(void *context, struct nd_error *err)
 {
-    struct pairing *p = context;
+    struct pairs_run *p = context;
     struct nd_run *run = p->run;
 
     p->n_sites = 0;
@@ -239,7 +239,7 @@ static enum nd_status begin_load(void *context, struct nd_error *err)
     return p->sorted ? ND_OK : err->status;
 }
 
-static enum nd_status write_sorted(struct pairing *p, struct nd_error *err)
+static enum nd_status write_sorted(struct pairs_run *p, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
     struct nd_view rows;
@@ -250,7 +250,7 @@ static enum nd_status write_sorted(struct pairing *p, struct nd_error *err)
     return status;
 }
 
-static enum nd_status pair_bounded(struct pairing *p, struct nd_error *err)
+static enum nd_status pair_bounded(struct pairs_run *p, struct nd_error *err)
 {
     struct nd_run *run = p->run;
     enum nd_status status = nd_bounded_records_open(p->loads->records, run, err);
@@ -266,7 +266,7 @@ static enum nd_status pair_bounded(struct pairing *p, struct nd_error *err)
     return status == ND_OK && p->sorted ? write_sorted(p, err) : status;
 }
 
-static enum nd_status pair_in_loads(struct pairing *p, struct nd_error *err)
+static enum nd_status pair_in_loads(struct pairs_run *p, struct nd_error *err)
 {
     static const struct nd_keep input_order = {.by = ND_KEEP_FIRST};
     struct nd_bounded_records records = {.keep = &input_order};
@@ -291,7 +291,7 @@ static enum nd_status pair_in_loads(struct pairing *p, struct nd_error *err)
     return status;
 }
 
-static enum nd_status watch_fields(const struct pairing *p, struct nd_error *err)
+static enum nd_status watch_fields(const struct pairs_run *p, struct nd_error *err)
 {
     const struct nd_watched_field site = {
         .key = "site", .field = p->params->site, .otherwise = "hosts cannot be compared"};
@@ -316,7 +316,7 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
                                            .passes = options->memory ? ND_BOUNDED_PASSES : 1};
     struct nd_error room = {0};
     struct nd_run run;
-    struct pairing p = {.run = &run, .params = params, .err = err ? err : &room};
+    struct pairs_run p = {.run = &run, .params = params, .err = err ? err : &room};
     enum nd_status status;
 
     *p.err = (struct nd_error){0};

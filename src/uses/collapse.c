@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* A sort key: the smallest value comes first. */
-struct key {
+struct cluster_key {
     uint64_t value;
     struct nd_view text; /* the number as text, if `value` was rounded */
 };
@@ -26,7 +26,7 @@ struct result {
     struct nd_view record, id;
     enum nd_id_kind id_kind;
     const struct nd_source *source;
-    struct key keep, order, expand;
+    struct cluster_key keep, order, expand;
     struct nd_decision decision;
     uint32_t shown; /* rank of the document that is shown for its cluster */
     uint32_t best;  /* if it is shown: the best rank in its cluster */
@@ -56,7 +56,8 @@ static bool hold(struct collapsing *c, struct nd_view *out, struct nd_view from)
 }
 
 static bool make_key(struct collapsing *c, const struct nd_keep *keep,
-                     const struct nd_document *document, struct nd_view field, struct key *key)
+                     const struct nd_document *document, struct nd_view field,
+                     struct cluster_key *key)
 {
     if (!nd_keep_key(keep, document->text, field, &key->value))
         return false;
@@ -90,8 +91,8 @@ static enum nd_status take(void *context, const struct nd_parsed *parsed, struct
 }
 
 /* By a key, then by rank. */
-static int by_keys(const struct nd_keep *keep, const struct key *x, const struct key *y,
-                   uint32_t rank_x, uint32_t rank_y)
+static int by_keys(const struct nd_keep *keep, const struct cluster_key *x,
+                   const struct cluster_key *y, uint32_t rank_x, uint32_t rank_y)
 {
     int order;
 

@@ -27,7 +27,7 @@ struct wanted {
     size_t held;
 };
 
-struct rows {
+struct manifest_rows {
     struct nd_manifest manifest;
     const struct nd_run_events *events;
     struct nd_held *held; /* of row i: held[2 i] was kept, held[2 i + 1] removed */
@@ -46,7 +46,7 @@ static int by_name(const void *left, const void *right)
     return order ? order : a->held < b->held ? -1 : a->held > b->held;
 }
 
-static enum nd_status want(struct rows *r, struct nd_error *err)
+static enum nd_status want(struct manifest_rows *r, struct nd_error *err)
 {
     const struct nd_manifest *m = &r->manifest;
 
@@ -105,7 +105,7 @@ static struct nd_view value_of(struct nd_json *room, struct nd_view name)
  * Give the document to every entry that searches for this name, at this place or anywhere. An entry
  * that was found by its place is not replaced. False: out of memory.
  */
-static bool give(struct rows *r, struct nd_view wanted, bool is_place,
+static bool give(struct manifest_rows *r, struct nd_view wanted, bool is_place,
                  const struct nd_document *document, const struct nd_name *called)
 {
     const struct nd_view at = {r->at.text.data, r->at.text.len};
@@ -131,7 +131,8 @@ static bool give(struct rows *r, struct nd_view wanted, bool is_place,
 
 /* Records that cannot match are not parsed, unless some entry is searched by id. */
 /* False: out of memory. */
-static bool look_at(struct rows *r, const struct nd_source *source, const struct nd_record *record)
+static bool look_at(struct manifest_rows *r, const struct nd_source *source,
+                    const struct nd_record *record)
 {
     struct nd_document document;
     struct nd_bad_record bad;
@@ -164,7 +165,7 @@ static bool look_at(struct rows *r, const struct nd_source *source, const struct
 static int take(void *context, const struct nd_source *source, const struct nd_record *record,
                 struct nd_error *err)
 {
-    struct rows *r = context;
+    struct manifest_rows *r = context;
 
     return look_at(r, source, record) ? r->missing || r->by_id
                                       : (int)nd_fail(err, ND_ENOMEM, "out of memory");
@@ -196,7 +197,7 @@ static void restore_path(char *path)
 }
 
 /* Whether one of the places is in this input, such as "path", "path:3" or "path!entry". */
-static bool is_needed(const struct rows *r, const char *path)
+static bool is_needed(const struct manifest_rows *r, const char *path)
 {
     const size_t len = strlen(path);
     size_t i = find(r->place, r->n, (struct nd_view){path, len});
@@ -208,7 +209,7 @@ static bool is_needed(const struct rows *r, const char *path)
 }
 
 /* List the inputs that contain a document to find. */
-static enum nd_status needed_paths(struct rows *r, const char **path, size_t *n,
+static enum nd_status needed_paths(struct manifest_rows *r, const char **path, size_t *n,
                                    struct nd_error *err)
 {
     const struct nd_manifest *m = &r->manifest;
@@ -228,7 +229,8 @@ static enum nd_status needed_paths(struct rows *r, const char **path, size_t *n,
     return ND_OK;
 }
 
-static enum nd_status find_documents(struct rows *r, const struct nd_run *run, struct nd_error *err)
+static enum nd_status find_documents(struct manifest_rows *r, const struct nd_run *run,
+                                     struct nd_error *err)
 {
     const struct nd_run_options *options = run->options;
     const char **path = nd_alloc_array(r->manifest.n_paths, sizeof *path);
@@ -259,7 +261,7 @@ static bool has_changed(const struct nd_manifest_row *row, const struct nd_overl
            fabs(row->resemblance - (either ? (double)o->shared / (double)either : 1)) > 1e-9;
 }
 
-static enum nd_status explain_row(struct rows *r, size_t i, const struct nd_recipe *recipe,
+static enum nd_status explain_row(struct manifest_rows *r, size_t i, const struct nd_recipe *recipe,
                                   const struct nd_explain_rows_params *params,
                                   struct nd_use_summary *summary, struct nd_error *err)
 {
@@ -288,7 +290,7 @@ static enum nd_status explain_row(struct rows *r, size_t i, const struct nd_reci
     return status;
 }
 
-static void release(struct rows *r)
+static void release(struct manifest_rows *r)
 {
     for (size_t i = 0; r->held && i < r->n; i++)
         nd_held_release(&r->held[i]);
@@ -303,7 +305,7 @@ static void release(struct rows *r)
     nd_manifest_release(&r->manifest);
 }
 
-static enum nd_status run_rows(struct rows *r, const struct nd_run_options *options,
+static enum nd_status run_rows(struct manifest_rows *r, const struct nd_run_options *options,
                                const struct nd_explain_rows_params *params,
                                struct nd_use_summary *summary, struct nd_error *err)
 {
@@ -337,7 +339,7 @@ enum nd_status nd_run_explain_rows(const struct nd_run_options *options,
                                    const struct nd_run_events *events,
                                    struct nd_use_summary *summary, struct nd_error *err)
 {
-    struct rows r = {.events = events};
+    struct manifest_rows r = {.events = events};
     struct nd_error room = {0};
     enum nd_status status;
 

@@ -120,15 +120,15 @@ enum nd_status nd_hash_histogram_of(const struct nd_explained_signature *s, unsi
 }
 
 /* The hashes that one thread found in the current batch. */
-struct worker {
+struct histogram_worker {
     struct nd_feature_maker maker[ND_RECIPE_SIGNATURES];
     struct nd_hashes hash[ND_RECIPE_SIGNATURES];
     enum nd_status status;
 };
 
-struct counting {
+struct histogram_run {
     struct nd_run run;
-    struct worker *worker;
+    struct histogram_worker *worker;
     unsigned n_workers, n_signatures;
     struct nd_hash_histogram *histogram;
     struct nd_hash_set seen[ND_RECIPE_SIGNATURES];
@@ -136,8 +136,8 @@ struct counting {
 
 static void count_one(void *context, struct nd_parsed *parsed, unsigned number)
 {
-    struct counting *c = context;
-    struct worker *w = &c->worker[number];
+    struct histogram_run *c = context;
+    struct histogram_worker *w = &c->worker[number];
 
     for (unsigned i = 0; i < c->n_signatures && w->status == ND_OK; i++) {
         struct nd_hashes *hash = &w->hash[i];
@@ -159,11 +159,11 @@ static void count_one(void *context, struct nd_parsed *parsed, unsigned number)
 static enum nd_status end_batch(void *context, const struct nd_reading_batch *batch,
                                 struct nd_error *err)
 {
-    struct counting *c = context;
+    struct histogram_run *c = context;
     enum nd_status status = nd_run_each_document(&c->run, batch, NULL, NULL, err);
 
     for (unsigned n = 0; n < c->n_workers && status == ND_OK; n++) {
-        struct worker *w = &c->worker[n];
+        struct histogram_worker *w = &c->worker[n];
 
         if (w->status != ND_OK)
             return nd_fail(err, w->status, "out of memory");
@@ -178,7 +178,7 @@ static enum nd_status end_batch(void *context, const struct nd_reading_batch *ba
     return status;
 }
 
-static enum nd_status make_workers(struct counting *c, struct nd_error *err)
+static enum nd_status make_workers(struct histogram_run *c, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -192,7 +192,7 @@ static enum nd_status make_workers(struct counting *c, struct nd_error *err)
     return status;
 }
 
-static void release(struct counting *c)
+static void release(struct histogram_run *c)
 {
     for (unsigned i = 0; i < c->n_signatures; i++)
         nd_hash_set_release(&c->seen[i]);
@@ -209,7 +209,7 @@ enum nd_status nd_run_hash_histograms(const struct nd_run_options *options, unsi
                                       struct nd_hash_histogram *out, unsigned *n,
                                       struct nd_run_summary *summary, struct nd_error *err)
 {
-    struct counting c = {.histogram = out};
+    struct histogram_run c = {.histogram = out};
     const struct nd_run_request request = {.reading = {.parsed = count_one, .context = &c}};
     struct nd_error room = {0};
     size_t n_published = 0;

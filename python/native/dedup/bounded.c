@@ -43,7 +43,7 @@ struct decided {
     struct nd_py_removal removal;
 };
 
-struct bounded {
+struct bounded_rows {
     struct nd_recipe *recipe;
     PyObject *recipe_capsule; /* which holds its df tables */
     struct nd_handle use;     /* by one call at a time */
@@ -78,7 +78,7 @@ static enum nd_status out_of_memory(struct nd_error *err)
     return nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
-static void free_bounded(struct bounded *b)
+static void free_bounded(struct bounded_rows *b)
 {
     nd_py_order_release(&b->order);
     nd_py_fields_release(&b->fields);
@@ -104,7 +104,7 @@ static void free_capsule(PyObject *capsule)
 
 const struct nd_py_texts *nd_py_bounded_texts(PyObject *capsule)
 {
-    const struct bounded *b = PyCapsule_GetPointer(capsule, CAPSULE);
+    const struct bounded_rows *b = PyCapsule_GetPointer(capsule, CAPSULE);
 
     return b ? b->texts : NULL;
 }
@@ -112,7 +112,7 @@ const struct nd_py_texts *nd_py_bounded_texts(PyObject *capsule)
 /* ---- A new one ---- */
 
 /* An engine without a document, which says whether the parameters are fine. */
-static enum nd_status try_engine(struct bounded *b, struct nd_error *err)
+static enum nd_status try_engine(struct bounded_rows *b, struct nd_error *err)
 {
     struct nd_dedup_options options = nd_dedup_options_default();
     struct nd_dedup *dedup;
@@ -126,7 +126,7 @@ static enum nd_status try_engine(struct bounded *b, struct nd_error *err)
     return ND_OK;
 }
 
-static enum nd_status open_files(struct bounded *b, struct nd_error *err)
+static enum nd_status open_files(struct bounded_rows *b, struct nd_error *err)
 {
     const struct nd_external_sort_options sort = {.tmp = b->folder,
                                                   .record_bytes = b->decided_bytes,
@@ -143,7 +143,7 @@ static enum nd_status open_files(struct bounded *b, struct nd_error *err)
     return b->removals ? ND_OK : ND_ENOMEM;
 }
 
-static enum nd_status open_bounded(struct bounded *b, const struct nd_recipe *recipe,
+static enum nd_status open_bounded(struct bounded_rows *b, const struct nd_recipe *recipe,
                                    uint64_t memory, const char *folder, struct nd_error *err)
 {
     enum nd_status status;
@@ -204,7 +204,7 @@ static PyObject *bounded_new(PyObject *module, PyObject *args)
     const struct nd_recipe *recipe;
     struct nd_py_roles roles;
     struct nd_error err;
-    struct bounded *b;
+    struct bounded_rows *b;
     unsigned threads, id;
 
     if (!PyArg_ParseTuple(args, "OIKss(III)O!O!O!I", &recipe_capsule, &threads, &memory, &folder,
@@ -233,9 +233,9 @@ static PyObject *bounded_new(PyObject *module, PyObject *args)
 }
 
 /* Begin a call, of which there is one at a time.  NULL: an exception is set. */
-static struct bounded *enter(PyObject *capsule, bool is_decided)
+static struct bounded_rows *enter(PyObject *capsule, bool is_decided)
 {
-    struct bounded *b = PyCapsule_GetPointer(capsule, CAPSULE);
+    struct bounded_rows *b = PyCapsule_GetPointer(capsule, CAPSULE);
 
     if (!b)
         return NULL;
@@ -252,14 +252,14 @@ static struct bounded *enter(PyObject *capsule, bool is_decided)
     return NULL;
 }
 
-static void leave(struct bounded *b)
+static void leave(struct bounded_rows *b)
 {
     (void)nd_handle_leave(&b->use, ND_CALL_CHANGES);
 }
 
 /* ---- Rows ---- */
 
-static enum nd_status check_length(const struct bounded *b, uint64_t row, struct nd_view text,
+static enum nd_status check_length(const struct bounded_rows *b, uint64_t row, struct nd_view text,
                                    struct nd_error *err)
 {
     char need[ND_BUDGET_TEXT];
@@ -270,7 +270,7 @@ static enum nd_status check_length(const struct bounded *b, uint64_t row, struct
                    nd_budget_text(nd_budget_for_record(text.len, b->threads), need));
 }
 
-static enum nd_status add_row(struct bounded *b, const struct nd_py_frame *f, size_t at,
+static enum nd_status add_row(struct bounded_rows *b, const struct nd_py_frame *f, size_t at,
                               struct nd_error *err)
 {
     struct nd_view text = f->column[0].value[at];
@@ -297,7 +297,7 @@ static enum nd_status add_row(struct bounded *b, const struct nd_py_frame *f, si
 }
 
 /* Check what memory has to hold of all rows. */
-static enum nd_status check_sizes(const struct bounded *b, struct nd_error *err)
+static enum nd_status check_sizes(const struct bounded_rows *b, struct nd_error *err)
 {
     uint64_t within = nd_groups_bytes(&b->order.comparable.values), rough = b->order.rough.bytes;
     uint64_t each = BYTES_A_ROW + (b->order.keep.by == ND_KEEP_NONE ? BYTES_A_MEMBER : 0);
@@ -317,7 +317,7 @@ static enum nd_status check_sizes(const struct bounded *b, struct nd_error *err)
     return ND_OK;
 }
 
-static enum nd_status add_frame(struct bounded *b, const struct nd_py_frame *f,
+static enum nd_status add_frame(struct bounded_rows *b, const struct nd_py_frame *f,
                                 struct nd_error *err)
 {
     enum nd_status status = ND_OK;
@@ -327,7 +327,7 @@ static enum nd_status add_frame(struct bounded *b, const struct nd_py_frame *f,
     return status == ND_OK ? check_sizes(b, err) : status;
 }
 
-static bool fits(const struct bounded *b, const struct nd_py_frame *f)
+static bool fits(const struct bounded_rows *b, const struct nd_py_frame *f)
 {
     if (!nd_py_fields_fit(&b->fields, f))
         return false;
@@ -345,7 +345,7 @@ static PyObject *bounded_add(PyObject *module, PyObject *args)
     const struct nd_py_frame *f;
     enum nd_status status;
     struct nd_error err;
-    struct bounded *b;
+    struct bounded_rows *b;
 
     if (!PyArg_ParseTuple(args, "OO", &capsule, &frame_capsule) ||
         !(f = nd_py_frame(frame_capsule)) || !(b = enter(capsule, false)))
@@ -376,7 +376,7 @@ static bool raise_status(PyObject *module, enum nd_status status, const struct n
 static enum nd_status offer(void *context, uint32_t from, size_t n, struct nd_offer *offer,
                             bool *is_document, struct nd_error *err)
 {
-    struct bounded *b = context;
+    struct bounded_rows *b = context;
     struct record record;
     enum nd_status status =
         nd_spool_read(b->records, from * sizeof record, n * sizeof record, &b->buffer, err);
@@ -391,7 +391,7 @@ static enum nd_status offer(void *context, uint32_t from, size_t n, struct nd_of
 }
 
 /* agreement NULL: there is none. */
-static enum nd_status add_removal(struct bounded *b, const struct nd_py_removal *removal,
+static enum nd_status add_removal(struct bounded_rows *b, const struct nd_py_removal *removal,
                                   const struct nd_agreement *agreement, struct nd_error *err)
 {
     const struct decided decided = {removal->row, *removal};
@@ -407,7 +407,7 @@ static enum nd_status add_removal(struct bounded *b, const struct nd_py_removal 
 static enum nd_status note_removed(void *context, const struct nd_py_removed *removed,
                                    struct nd_error *err)
 {
-    struct bounded *b = context;
+    struct bounded_rows *b = context;
     const struct nd_py_removal removal = nd_py_removal_of(removed);
 
     nd_py_removed_count(b->measured, b->recipe, removed);
@@ -417,7 +417,7 @@ static enum nd_status note_removed(void *context, const struct nd_py_removed *re
 }
 
 /* Remove those, too, for which others were removed. */
-static enum nd_status remove_leaders(struct bounded *b, struct nd_error *err)
+static enum nd_status remove_leaders(struct bounded_rows *b, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -430,7 +430,7 @@ static enum nd_status remove_leaders(struct bounded *b, struct nd_error *err)
     return status;
 }
 
-static bool decide_loads(PyObject *module, struct bounded *b, PyObject *progress)
+static bool decide_loads(PyObject *module, struct bounded_rows *b, PyObject *progress)
 {
     struct nd_py_divided divided = {.budget = &b->budget,
                                     .keep = &b->order.keep,
@@ -457,7 +457,7 @@ static bool decide_loads(PyObject *module, struct bounded *b, PyObject *progress
 }
 
 /* Write what was removed by row, and how many of them stand before each part. */
-static enum nd_status file_removals(struct bounded *b, struct nd_error *err)
+static enum nd_status file_removals(struct bounded_rows *b, struct nd_error *err)
 {
     uint64_t n = 0, row = 0;
     const void *next;
@@ -484,7 +484,7 @@ static enum nd_status file_removals(struct bounded *b, struct nd_error *err)
     return got < 0 ? (enum nd_status)got : ND_OK;
 }
 
-static bool decide(PyObject *module, struct bounded *b, PyObject *progress)
+static bool decide(PyObject *module, struct bounded_rows *b, PyObject *progress)
 {
     enum nd_status status;
     struct nd_error err;
@@ -510,7 +510,7 @@ static bool decide(PyObject *module, struct bounded *b, PyObject *progress)
 static PyObject *bounded_decide(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *progress;
-    struct bounded *b;
+    struct bounded_rows *b;
 
     if (!PyArg_ParseTuple(args, "OO", &capsule, &progress) || !(b = enter(capsule, false)))
         return NULL;
@@ -524,7 +524,7 @@ static PyObject *bounded_decide(PyObject *module, PyObject *args)
 /* ---- Results ---- */
 
 /* The removals of a part, into its result. */
-static enum nd_status read_part(struct bounded *b, size_t part, struct nd_py_result *result,
+static enum nd_status read_part(struct bounded_rows *b, size_t part, struct nd_py_result *result,
                                 struct nd_error *err)
 {
     uint64_t from = b->part[part], n = b->part[part + 1] - from;
@@ -545,7 +545,7 @@ static enum nd_status read_part(struct bounded *b, size_t part, struct nd_py_res
 }
 
 /* The result of n parts from this one on. */
-static PyObject *make_result(PyObject *module, struct bounded *b, size_t part, size_t n)
+static PyObject *make_result(PyObject *module, struct bounded_rows *b, size_t part, size_t n)
 {
     uint64_t first = (uint64_t)part * PART_ROWS, rows = (uint64_t)n * PART_ROWS;
     struct nd_py_result *result;
@@ -576,7 +576,7 @@ static PyObject *make_result(PyObject *module, struct bounded *b, size_t part, s
 static PyObject *bounded_result(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *result;
-    struct bounded *b;
+    struct bounded_rows *b;
     Py_ssize_t part;
 
     if (!PyArg_ParseTuple(args, "On", &capsule, &part) || !(b = enter(capsule, true)))
@@ -601,7 +601,7 @@ static struct nd_view id_at(const void *context, size_t i)
 }
 
 /* The ids of the rows that were removed, or of those kept for them. */
-static PyObject *read_ids(PyObject *module, struct bounded *b, const struct nd_py_result *r,
+static PyObject *read_ids(PyObject *module, struct bounded_rows *b, const struct nd_py_result *r,
                           bool are_kept)
 {
     struct ids ids = {nd_alloc_array(r->n_removals + 1, sizeof(struct nd_view))};
@@ -642,7 +642,7 @@ static PyObject *bounded_ids(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *result_capsule, *removed, *kept = NULL;
     const struct nd_py_result *r;
-    struct bounded *b;
+    struct bounded_rows *b;
 
     if (!PyArg_ParseTuple(args, "OO", &capsule, &result_capsule) ||
         !(r = nd_py_result(result_capsule)) || !(b = enter(capsule, true)))
@@ -657,7 +657,7 @@ static PyObject *bounded_ids(PyObject *module, PyObject *args)
 /* bounded_work(bounded): the memory that is allowed, bytes written to files, and loads. */
 static PyObject *bounded_work(PyObject *module, PyObject *capsule)
 {
-    struct bounded *b = enter(capsule, true);
+    struct bounded_rows *b = enter(capsule, true);
     unsigned long long spilled;
     PyObject *work;
 

@@ -17,7 +17,7 @@
 /* Bytes for each document in an index that grows as it is filled: 484 at most. */
 enum { INDEX_BYTES = 490 };
 
-struct run {
+struct frame_run {
     const struct nd_py_run *what;
     struct nd_py_outside outside;
     struct nd_recipe *recipe;
@@ -33,7 +33,7 @@ struct run {
 static enum nd_status make(void *context, size_t n, const struct nd_text_source *source,
                            struct nd_dedup **dedup, struct nd_error *err)
 {
-    const struct run *r = context;
+    const struct frame_run *r = context;
     struct nd_dedup_options options = nd_dedup_options_default();
 
     (void)n;
@@ -47,7 +47,7 @@ static enum nd_status make(void *context, size_t n, const struct nd_text_source 
 
 static void retire(void *context, struct nd_dedup *dedup)
 {
-    const struct run *r = context;
+    const struct frame_run *r = context;
     struct nd_dedup_stats own;
 
     nd_dedup_get_stats(dedup, &own);
@@ -58,7 +58,7 @@ static void retire(void *context, struct nd_dedup *dedup)
 static enum nd_status offer(void *context, uint32_t from, size_t n, struct nd_offer *offer,
                             bool *is_document, struct nd_error *err)
 {
-    const struct nd_py_divided *divided = ((const struct run *)context)->what->divided;
+    const struct nd_py_divided *divided = ((const struct frame_run *)context)->what->divided;
 
     return divided->offer(divided->context, from, n, offer, is_document, err);
 }
@@ -66,7 +66,7 @@ static enum nd_status offer(void *context, uint32_t from, size_t n, struct nd_of
 static enum nd_status fetch(void *context, uint32_t row, unsigned worker, struct nd_view *text,
                             struct nd_error *err)
 {
-    const struct run *r = context;
+    const struct frame_run *r = context;
     struct nd_py_entry entry;
     enum nd_status status;
 
@@ -96,7 +96,7 @@ static enum nd_status load(void *context, enum nd_staged_pass pass, uint64_t fir
                            const uint32_t *row, size_t n, const struct nd_dedup_item **items,
                            size_t *n_items, struct nd_error *err)
 {
-    struct run *r = context;
+    struct frame_run *r = context;
     const struct nd_py_run *what = r->what;
     enum nd_status status = ND_OK;
 
@@ -122,7 +122,7 @@ static enum nd_status load(void *context, enum nd_staged_pass pass, uint64_t fir
 static enum nd_status removed(void *context, const struct nd_staged_removed *removed,
                               struct nd_error *err)
 {
-    const struct run *r = context;
+    const struct frame_run *r = context;
     const struct nd_py_removed of_rows = {.row = removed->record,
                                           .kept = removed->kept,
                                           .via = removed->via,
@@ -136,7 +136,7 @@ static enum nd_status removed(void *context, const struct nd_staged_removed *rem
 static enum nd_status tell(void *context, enum nd_staged_pass pass, uint64_t done, uint64_t total,
                            struct nd_error *err)
 {
-    struct run *r = context;
+    struct frame_run *r = context;
     struct nd_py_outside signals = {.progress = Py_None};
     enum nd_status status;
 
@@ -152,7 +152,7 @@ static enum nd_status tell(void *context, enum nd_staged_pass pass, uint64_t don
 
 static enum nd_status pushed(void *context, uint64_t done, size_t n, struct nd_error *err)
 {
-    struct run *r = context;
+    struct frame_run *r = context;
     const struct nd_py_divided *divided = r->what->divided;
     size_t told = divided && r->staged.is_linked ? (size_t)divided->n_rows : 0;
 
@@ -162,7 +162,7 @@ static enum nd_status pushed(void *context, uint64_t done, size_t n, struct nd_e
 
 /* ---- The whole ---- */
 
-static void stage(struct run *r)
+static void stage(struct frame_run *r)
 {
     static const struct nd_staged_owner owner = {.make = make,
                                                  .retire = retire,
@@ -197,7 +197,7 @@ static void stage(struct run *r)
 }
 
 /* False: an exception is set. */
-static bool prepare(PyObject *module, struct run *r)
+static bool prepare(PyObject *module, struct frame_run *r)
 {
     const struct nd_py_run *what = r->what;
     struct nd_error err;
@@ -218,7 +218,7 @@ static bool prepare(PyObject *module, struct run *r)
     return false;
 }
 
-static void release(struct run *r)
+static void release(struct frame_run *r)
 {
     for (size_t i = 0; r->buffer && i <= ND_PY_WORKERS_MAX; i++)
         nd_buffer_release(&r->buffer[i]);
@@ -231,7 +231,7 @@ static void release(struct run *r)
 bool nd_py_decide(PyObject *module, const struct nd_py_run *what, PyObject *progress,
                   struct nd_dedup_stats *stats)
 {
-    struct run r = {.what = what, .stats = stats, .outside = {.progress = progress}};
+    struct frame_run r = {.what = what, .stats = stats, .outside = {.progress = progress}};
     bool is_good = prepare(module, &r);
     struct nd_error err;
 
@@ -253,7 +253,7 @@ bool nd_py_decide(PyObject *module, const struct nd_py_run *what, PyObject *prog
 
 /* ---- As a result ---- */
 
-struct sink {
+struct decision_sink {
     struct nd_py_result *result;
     const struct nd_recipe *recipe;
 };
@@ -261,7 +261,7 @@ struct sink {
 static enum nd_status put_removed(void *context, const struct nd_py_removed *removed,
                                   struct nd_error *err)
 {
-    const struct sink *sink = context;
+    const struct decision_sink *sink = context;
 
     return nd_py_result_add(sink->result, sink->recipe, removed)
                ? ND_OK
@@ -271,7 +271,7 @@ static enum nd_status put_removed(void *context, const struct nd_py_removed *rem
 PyObject *nd_py_dedup(PyObject *module, struct nd_py_run *run, const struct nd_py_order *order,
                       PyObject *progress)
 {
-    struct sink sink = {nd_py_result_new(order->n_rows, 0, run->recipe), run->recipe};
+    struct decision_sink sink = {nd_py_result_new(order->n_rows, 0, run->recipe), run->recipe};
 
     if (!sink.result)
         return PyErr_NoMemory();

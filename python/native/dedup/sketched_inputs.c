@@ -312,7 +312,7 @@ void nd_py_sketched_rows_release(struct nd_py_sketched_rows *rows)
 
 /* ---- Written ---- */
 
-struct writing {
+struct survivor_writing {
     const struct nd_sketches *sketches;
     struct nd_sketch_writer *writer;
     const char *mask; /* of each document a byte: */
@@ -321,7 +321,7 @@ struct writing {
     struct nd_sketched_batch batch;
 };
 
-static enum nd_status add_sources(const struct writing *w, struct nd_error *err)
+static enum nd_status add_sources(const struct survivor_writing *w, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -335,7 +335,7 @@ static enum nd_status add_sources(const struct writing *w, struct nd_error *err)
     return status;
 }
 
-static enum nd_status write_block(struct writing *w, size_t block, struct nd_error *err)
+static enum nd_status write_block(struct survivor_writing *w, size_t block, struct nd_error *err)
 {
     enum nd_status status = nd_sketches_read(w->sketches, block, &w->batch, err);
     const size_t n = w->batch.block.n;
@@ -357,7 +357,7 @@ static enum nd_status write_block(struct writing *w, size_t block, struct nd_err
 }
 
 /* False: an exception is set. */
-static bool write_all(PyObject *module, struct writing *w)
+static bool write_all(PyObject *module, struct survivor_writing *w)
 {
     struct nd_error err;
     enum nd_status status = ND_OK;
@@ -388,7 +388,7 @@ static PyObject *sketched_write(PyObject *module, PyObject *args)
     struct nd_sketch_writer_options like;
     const struct nd_py_sketched *s;
     const struct nd_recipe *recipe;
-    struct writing w = {.at = 0};
+    struct survivor_writing w = {.at = 0};
     FILE *stream = NULL;
     struct nd_error err;
     bool is_good = false;

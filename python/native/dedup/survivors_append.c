@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What adds rows to a file. */
-struct adding {
+struct survivors_added {
     struct nd_sketch_appender *appender;
     struct nd_sketch_writer *writer;
     bool keeps_shingles;          /* the file does */
@@ -20,7 +20,7 @@ struct adding {
 };
 
 /* The fields of a row in the order of the file that it is added to; those of a frame are. */
-static enum nd_status order_fields(const struct nd_py_against *a, struct adding *to,
+static enum nd_status order_fields(const struct nd_py_against *a, struct survivors_added *to,
                                    struct nd_sketch_row *row, struct nd_error *err)
 {
     struct nd_field field[ND_FIELDS_MAX];
@@ -40,8 +40,8 @@ static enum nd_status order_fields(const struct nd_py_against *a, struct adding 
                : nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
-static enum nd_status append_row(struct nd_py_against *a, struct adding *to, uint32_t document,
-                                 struct nd_error *err)
+static enum nd_status append_row(struct nd_py_against *a, struct survivors_added *to,
+                                 uint32_t document, struct nd_error *err)
 {
     struct nd_sketch_row row;
     enum nd_status status = nd_py_against_fresh(
@@ -77,7 +77,7 @@ static enum nd_status append_all(struct nd_py_against *a, struct nd_sketch_appen
 {
     const size_t sources = a->sketched ? nd_sketches_sources(nd_py_sketched_files(a->sketched))
                                        : nd_sketch_file_info(a->fresh[0].file)->sources;
-    struct adding to = {
+    struct survivors_added to = {
         .appender = appender,
         .writer = nd_sketch_appender_writer(appender),
         .keeps_shingles =

@@ -28,7 +28,7 @@ struct publisher {
     size_t n, capacity;
 };
 
-struct file {
+struct output_file {
     struct nd_temporary *temporary; /* NULL: it was handed over */
     enum nd_publish_stage stage;
     struct nd_file_mark replaced;
@@ -124,7 +124,7 @@ static PyObject *publisher_claim(PyObject *module, PyObject *args)
 
 static void free_file(PyObject *capsule)
 {
-    struct file *f = PyCapsule_GetPointer(capsule, FILE_CAPSULE);
+    struct output_file *f = PyCapsule_GetPointer(capsule, FILE_CAPSULE);
 
     nd_temporary_discard(f->temporary);
     free(f);
@@ -136,7 +136,7 @@ static PyObject *publisher_open(PyObject *module, PyObject *args)
 {
     struct publisher *p;
     struct nd_error err;
-    struct file *f;
+    struct output_file *f;
     PyObject *capsule;
     char *target;
     Py_ssize_t number;
@@ -176,7 +176,7 @@ static PyObject *publisher_open(PyObject *module, PyObject *args)
 
 int nd_py_file_descriptor(PyObject *capsule)
 {
-    const struct file *f = PyCapsule_GetPointer(capsule, FILE_CAPSULE);
+    const struct output_file *f = PyCapsule_GetPointer(capsule, FILE_CAPSULE);
 
     if (f && !f->temporary)
         PyErr_SetString(PyExc_ValueError, "the file was finished already");
@@ -190,7 +190,7 @@ static PyObject *publisher_finish(PyObject *module, PyObject *args)
     struct nd_error err;
     enum nd_status status;
     struct publisher *p;
-    struct file *f;
+    struct output_file *f;
 
     if (!PyArg_ParseTuple(args, "OO", &capsule, &file_capsule) || !(p = publisher_of(capsule)) ||
         !(f = PyCapsule_GetPointer(file_capsule, FILE_CAPSULE)))

@@ -22,7 +22,7 @@ struct nd_py_texts {
     size_t n, capacity, n_values;
 };
 
-struct head {
+struct value_head {
     uint64_t length, replaced; /* length: twice, and 1 if raw; UINT64_MAX: missing */
 };
 
@@ -75,13 +75,14 @@ uint64_t nd_py_texts_bytes(const struct nd_py_texts *t)
 
 /* The value of a column, and its head. */
 static struct nd_view head_of(const struct nd_py_column *column, unsigned number, size_t at,
-                              struct head *head)
+                              struct value_head *head)
 {
     const struct nd_view value = column->value[at];
     uint64_t is_raw = number && column->is_raw[at];
 
     if (value.data)
-        *head = (struct head){(uint64_t)value.len * 2 + is_raw, nd_py_column_replaced(column, at)};
+        *head = (struct value_head){(uint64_t)value.len * 2 + is_raw,
+                                    nd_py_column_replaced(column, at)};
     return value;
 }
 
@@ -91,7 +92,7 @@ enum nd_status nd_py_texts_add(struct nd_py_texts *t, uint64_t row, const struct
 {
     static const struct nd_view missing = {NULL, 0};
     const uint64_t wide_group = group;
-    struct head head[ND_PY_VALUES_MAX];
+    struct value_head head[ND_PY_VALUES_MAX];
     struct nd_view value[ND_PY_VALUES_MAX];
     enum nd_status status = ND_OK;
 
@@ -100,7 +101,7 @@ enum nd_status nd_py_texts_add(struct nd_py_texts *t, uint64_t row, const struct
         status = put_offset(t, err);
     }
     for (size_t i = 0; i < t->n_values; i++) {
-        head[i] = (struct head){UINT64_MAX, 0};
+        head[i] = (struct value_head){UINT64_MAX, 0};
         value[i] = columns[i] == ND_PY_NO_COLUMN
                        ? missing
                        : head_of(&frame->column[columns[i]], columns[i], at, &head[i]);
@@ -138,7 +139,7 @@ static enum nd_status find_entry(const struct nd_py_texts *t, uint64_t row,
 enum nd_status nd_py_texts_read(const struct nd_py_texts *t, uint64_t row, struct nd_buffer *buffer,
                                 struct nd_py_entry *entry, struct nd_error *err)
 {
-    size_t at = sizeof(uint64_t) + t->n_values * sizeof(struct head);
+    size_t at = sizeof(uint64_t) + t->n_values * sizeof(struct value_head);
     uint64_t offset[2] = {0}, group = 0;
     enum nd_status status = find_entry(t, row, buffer, offset, err);
     size_t len = (size_t)(offset[1] - offset[0]);
@@ -149,7 +150,7 @@ enum nd_status nd_py_texts_read(const struct nd_py_texts *t, uint64_t row, struc
         memcpy(&group, buffer->data, sizeof group);
     entry->group = (uint32_t)group;
     for (size_t i = 0; status == ND_OK && i < t->n_values; i++) {
-        struct head head = {UINT64_MAX, 0};
+        struct value_head head = {UINT64_MAX, 0};
 
         if (len)
             memcpy(&head, buffer->data + sizeof group + i * sizeof head, sizeof head);

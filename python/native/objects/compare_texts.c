@@ -12,13 +12,13 @@
 #include <stdlib.h>
 
 /* The rows of a frame, with their fields. */
-struct rows {
+struct compared_rows {
     struct nd_py_documents documents;
     const struct nd_document *both[2];
 };
 
 /* Take n documents.  False: an exception is set; the rows are released all the same. */
-static bool take_rows(struct rows *rows, PyObject *frame, PyObject *fields, size_t n)
+static bool take_rows(struct compared_rows *rows, PyObject *frame, PyObject *fields, size_t n)
 {
     struct nd_py_documents *d = &rows->documents;
 
@@ -47,8 +47,9 @@ static PyObject *take_json(PyObject *module, enum nd_status status, char *text, 
 }
 
 static enum nd_status compare_both(const struct nd_recipe *recipe,
-                                   const struct nd_compare_params *params, const struct rows *rows,
-                                   char **text, size_t *len, struct nd_error *err)
+                                   const struct nd_compare_params *params,
+                                   const struct compared_rows *rows, char **text, size_t *len,
+                                   struct nd_error *err)
 {
     struct nd_comparison c;
     enum nd_status status = nd_compare_check(recipe, params, err);
@@ -70,7 +71,7 @@ static PyObject *compare(PyObject *module, PyObject *args)
 {
     struct nd_compare_params params = nd_compare_params_default();
     PyObject *recipe_capsule, *frame, *fields, *json = NULL;
-    struct rows rows = {.both = {NULL}};
+    struct compared_rows rows = {.both = {NULL}};
     const struct nd_recipe *recipe;
     unsigned long long limit;
     enum nd_status status;
@@ -95,7 +96,7 @@ static PyObject *compare(PyObject *module, PyObject *args)
     return json;
 }
 
-static enum nd_status explain_both(const struct nd_recipe *recipe, const struct rows *rows,
+static enum nd_status explain_both(const struct nd_recipe *recipe, const struct compared_rows *rows,
                                    char **text, size_t *len, struct nd_error *err)
 {
     struct nd_explanation e;
@@ -107,7 +108,7 @@ static enum nd_status explain_both(const struct nd_recipe *recipe, const struct 
     return status;
 }
 
-static enum nd_status explain_one(const struct nd_recipe *recipe, const struct rows *rows,
+static enum nd_status explain_one(const struct nd_recipe *recipe, const struct compared_rows *rows,
                                   bool by_position, size_t top, char **text, size_t *len,
                                   struct nd_error *err)
 {
@@ -124,7 +125,7 @@ static enum nd_status explain_one(const struct nd_recipe *recipe, const struct r
 static PyObject *explain(PyObject *module, PyObject *args)
 {
     PyObject *recipe_capsule, *frame, *fields, *json = NULL;
-    struct rows rows = {.both = {NULL}};
+    struct compared_rows rows = {.both = {NULL}};
     const struct nd_recipe *recipe;
     Py_ssize_t top;
     enum nd_status status;

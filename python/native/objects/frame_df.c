@@ -155,29 +155,29 @@ static PyObject *df_terms(PyObject *module, PyObject *capsule)
 
 /* ---- Counting ---- */
 
-struct worker {
+struct df_worker {
     struct nd_df_counter counter;
     struct nd_error error;
 };
 
-struct counting {
+struct df_counting {
     PyObject *module;
     struct nd_py_documents documents;
     struct nd_pool *pool;
-    struct worker *worker;
+    struct df_worker *worker;
     unsigned n_workers;
 };
 
 static void count_one(void *context, size_t task, unsigned number)
 {
-    struct counting *c = context;
-    struct worker *w = &c->worker[number];
+    struct df_counting *c = context;
+    struct df_worker *w = &c->worker[number];
 
     if (w->error.status == ND_OK)
         (void)nd_df_counter_add(&w->counter, &c->documents.document[task], &w->error);
 }
 
-static enum nd_status make_workers(struct counting *c, const struct nd_df_builder_params *params,
+static enum nd_status make_workers(struct df_counting *c, const struct nd_df_builder_params *params,
                                    unsigned threads, struct nd_error *err)
 {
     enum { MEMORY = 256 << 20, LEAST = 1 << 20 };
@@ -197,7 +197,8 @@ static enum nd_status make_workers(struct counting *c, const struct nd_df_builde
     return status;
 }
 
-static enum nd_status count_slice(struct counting *c, size_t from, size_t *to, struct nd_error *err)
+static enum nd_status count_slice(struct df_counting *c, size_t from, size_t *to,
+                                  struct nd_error *err)
 {
     *to = nd_py_documents_fill(&c->documents, from);
     nd_pool_run(c->pool, *to - from, count_one, c);
@@ -209,7 +210,7 @@ static enum nd_status count_slice(struct counting *c, size_t from, size_t *to, s
     return ND_OK;
 }
 
-static bool count_all(struct counting *c, PyObject *progress)
+static bool count_all(struct df_counting *c, PyObject *progress)
 {
     struct nd_error err;
 
@@ -245,7 +246,7 @@ static int open_nameless(const char *folder, struct nd_error *err)
 }
 
 /* Write what was counted, and map it.  NULL: *err. */
-static struct nd_df *make_table(struct counting *c, const char *folder, struct nd_error *err)
+static struct nd_df *make_table(struct df_counting *c, const char *folder, struct nd_error *err)
 {
     struct nd_df_builder **all = nd_alloc_array(c->n_workers, sizeof(struct nd_df_builder *));
     int fd = all ? open_nameless(folder, err) : -1;
@@ -275,7 +276,7 @@ static struct nd_df *make_table(struct counting *c, const char *folder, struct n
 static PyObject *df_count(PyObject *module, PyObject *args)
 {
     PyObject *recipe_capsule, *frame_capsule, *fields, *progress, *folder, *capsule = NULL;
-    struct counting c = {.module = module};
+    struct df_counting c = {.module = module};
     struct nd_df_builder_params params = {0};
     struct nd_feature_params features;
     const struct nd_recipe *recipe;

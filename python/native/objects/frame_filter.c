@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* A row that matches: the nearest prototype, and how many match. */
-struct match {
+struct prototype_match {
     uint64_t row, prototype; /* rows of the two frames */
     uint64_t prototypes;
     struct nd_overlap overlap;
@@ -27,11 +27,11 @@ struct match {
     bool is_equal;
 };
 
-struct run {
+struct filter_run {
     PyObject *module;
     struct nd_py_documents prototypes, documents;
     struct nd_streamed streamed;
-    struct match *match;
+    struct prototype_match *match;
     size_t n, capacity;
     size_t from; /* the slice that queries */
     bool is_verified;
@@ -61,7 +61,7 @@ static bool choose_prototypes(struct nd_py_documents *d, bool ignores_text)
     return !seen.has_no_memory;
 }
 
-static bool push_prototypes(struct run *r)
+static bool push_prototypes(struct filter_run *r)
 {
     struct nd_error err;
 
@@ -84,15 +84,15 @@ static bool push_prototypes(struct run *r)
 
 static enum nd_status found(void *context, const struct nd_found_pair *pair)
 {
-    struct run *r = context;
+    struct filter_run *r = context;
     uint64_t row = r->documents.order[r->from + pair->a];
-    struct match *m = r->n ? &r->match[r->n - 1] : NULL;
+    struct prototype_match *m = r->n ? &r->match[r->n - 1] : NULL;
 
     if (!m || m->row != row) {
         if (!ND_RESERVE(r->match, &r->capacity, r->n + 1))
             return ND_ENOMEM;
         m = &r->match[r->n++];
-        *m = (struct match){.row = row};
+        *m = (struct prototype_match){.row = row};
     }
     m->prototypes++;
     if (!pair->is_nearest)
@@ -104,7 +104,7 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
     return ND_OK;
 }
 
-static bool query_all(struct run *r, PyObject *progress)
+static bool query_all(struct filter_run *r, PyObject *progress)
 {
     struct nd_error err = {0};
 
@@ -127,10 +127,10 @@ static bool query_all(struct run *r, PyObject *progress)
 
 /* ---- The columns ---- */
 
-static void put_match(const struct run *r, size_t i, void *const *all, void *const *compared,
+static void put_match(const struct filter_run *r, size_t i, void *const *all, void *const *compared,
                       uint8_t *is_compared, void *distance, uint8_t *has_distance)
 {
-    const struct match *m = &r->match[i];
+    const struct prototype_match *m = &r->match[i];
 
     ((uint64_t *)all[0])[i] = m->row;
     ((uint64_t *)all[1])[i] = m->prototype;
@@ -151,7 +151,7 @@ static void put_match(const struct run *r, size_t i, void *const *all, void *con
 }
 
 /* (mask of the rows that match, number of matches, measures) */
-static PyObject *take_columns(const struct run *r)
+static PyObject *take_columns(const struct filter_run *r)
 {
     static const struct nd_py_column_type all_type[] = {{"row", "L", 8, NULL, 0},
                                                         {"prototype_row", "L", 8, NULL, 0},
@@ -187,7 +187,7 @@ static PyObject *take_columns(const struct run *r)
     return columns;
 }
 
-static bool make_engine(struct run *r, const struct nd_recipe *recipe, unsigned threads)
+static bool make_engine(struct filter_run *r, const struct nd_recipe *recipe, unsigned threads)
 {
     struct nd_dedup_options options = nd_dedup_options_default();
     const struct nd_text_source source = nd_py_documents_source(&r->prototypes);
@@ -220,7 +220,7 @@ static bool make_engine(struct run *r, const struct nd_recipe *recipe, unsigned 
 static PyObject *filter(PyObject *module, PyObject *args)
 {
     PyObject *recipe_capsule, *capsule[2], *never[2], *fields[2], *progress, *columns = NULL;
-    struct run r = {.module = module};
+    struct filter_run r = {.module = module};
     struct nd_py_documents *side[2] = {&r.prototypes, &r.documents};
     const struct nd_recipe *recipe;
     unsigned threads;

@@ -16,20 +16,20 @@
 
 #include <stdlib.h>
 
-struct pair {
+struct row_pair {
     uint64_t earlier, later; /* rows */
     struct nd_overlap overlap;
     unsigned distance;
     bool is_equal, matches;
 };
 
-struct run {
+struct pairs_of_frame {
     PyObject *module;
     struct nd_py_documents documents;
     struct nd_streamed streamed;
     struct nd_recipe *recipe; /* a copy with the engine's threshold */
     struct nd_pair_rule rule;
-    struct pair *pair;
+    struct row_pair *pair;
     struct nd_agreement *agreement; /* n_signatures for each pair */
     unsigned n_signatures;
     size_t n, capacity, agreement_capacity;
@@ -37,7 +37,7 @@ struct run {
 
 static enum nd_status found(void *context, const struct nd_found_pair *pair)
 {
-    struct run *r = context;
+    struct pairs_of_frame *r = context;
     const uint64_t *row = r->documents.order;
 
     if (!ND_RESERVE(r->pair, &r->capacity, r->n + 1) ||
@@ -45,16 +45,16 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
         return ND_ENOMEM;
     for (unsigned i = 0; i < r->n_signatures; i++)
         r->agreement[r->n * r->n_signatures + i] = pair->agreement[i];
-    r->pair[r->n++] = (struct pair){.earlier = row[pair->b],
-                                    .later = row[pair->a],
-                                    .overlap = pair->overlap,
-                                    .distance = pair->distance,
-                                    .is_equal = pair->is_equal,
-                                    .matches = nd_pair_rule_matches(&r->rule, pair)};
+    r->pair[r->n++] = (struct row_pair){.earlier = row[pair->b],
+                                        .later = row[pair->a],
+                                        .overlap = pair->overlap,
+                                        .distance = pair->distance,
+                                        .is_equal = pair->is_equal,
+                                        .matches = nd_pair_rule_matches(&r->rule, pair)};
     return ND_OK;
 }
 
-static bool push_all(struct run *r, PyObject *progress)
+static bool push_all(struct pairs_of_frame *r, PyObject *progress)
 {
     struct nd_error err = {0};
 
@@ -78,7 +78,7 @@ static bool push_all(struct run *r, PyObject *progress)
 /* ---- The columns ---- */
 
 struct texts {
-    const struct run *run;
+    const struct pairs_of_frame *run;
     const uint32_t *site; /* of each row; 0: unknown */
 };
 
@@ -92,10 +92,11 @@ static struct nd_view site_at(const void *context, size_t i)
                     : (struct nd_view){"other", 5};
 }
 
-static void put_pair(const struct run *r, size_t i, void *const *all, void *const *compared,
-                     uint8_t *is_compared, void *distance, uint8_t *has_distance)
+static void put_pair(const struct pairs_of_frame *r, size_t i, void *const *all,
+                     void *const *compared, uint8_t *is_compared, void *distance,
+                     uint8_t *has_distance)
 {
-    const struct pair *pair = &r->pair[i];
+    const struct row_pair *pair = &r->pair[i];
     const struct nd_overlap *o = &pair->overlap;
 
     ((uint64_t *)all[0])[i] = pair->earlier;
@@ -120,7 +121,7 @@ static void put_pair(const struct run *r, size_t i, void *const *all, void *cons
 
 /* Make the columns of signature k for all pairs: how much the two documents share, and how much
  * each has, the earlier one first. */
-static PyObject *agreements(const struct run *r, unsigned k)
+static PyObject *agreements(const struct pairs_of_frame *r, unsigned k)
 {
     static const struct nd_py_column_type type[] = {
         {"shared", "L", 8, NULL, 0}, {"a", "L", 8, NULL, 0}, {"b", "L", 8, NULL, 0}};
@@ -137,7 +138,7 @@ static PyObject *agreements(const struct run *r, unsigned k)
     return columns;
 }
 
-static PyObject *all_agreements(const struct run *r)
+static PyObject *all_agreements(const struct pairs_of_frame *r)
 {
     PyObject *list = PyList_New(0);
 
@@ -153,7 +154,7 @@ static PyObject *all_agreements(const struct run *r)
     return list;
 }
 
-static PyObject *measures(const struct run *r)
+static PyObject *measures(const struct pairs_of_frame *r)
 {
     static const struct nd_py_column_type all_type[] = {{"row_a", "L", 8, NULL, 0},
                                                         {"row_b", "L", 8, NULL, 0},
@@ -202,7 +203,7 @@ static bool number_hosts(const struct nd_py_frame *frame, const struct nd_py_col
     return is_good;
 }
 
-static PyObject *sites(const struct run *r, const struct nd_py_column *column)
+static PyObject *sites(const struct pairs_of_frame *r, const struct nd_py_column *column)
 {
     uint32_t *site = nd_alloc_array(r->documents.frame->n_rows + 1, sizeof *site);
     const struct texts t = {.run = r, .site = site};
@@ -215,7 +216,7 @@ static PyObject *sites(const struct run *r, const struct nd_py_column *column)
 }
 
 /* (number of pairs, measures, agreements, sites or None) */
-static PyObject *take_columns(const struct run *r, const struct nd_py_column *site)
+static PyObject *take_columns(const struct pairs_of_frame *r, const struct nd_py_column *site)
 {
     PyObject *all = measures(r), *signatures = all ? all_agreements(r) : NULL, *hosts = NULL,
              *result = NULL;
@@ -230,7 +231,7 @@ static PyObject *take_columns(const struct run *r, const struct nd_py_column *si
     return result;
 }
 
-static bool make_engine(struct run *r, const struct nd_recipe *recipe, unsigned threads,
+static bool make_engine(struct pairs_of_frame *r, const struct nd_recipe *recipe, unsigned threads,
                         struct nd_ratio near, const struct nd_text_source *source)
 {
     struct nd_dedup_options options = nd_dedup_options_default();
@@ -258,7 +259,7 @@ static bool make_engine(struct run *r, const struct nd_recipe *recipe, unsigned 
 static PyObject *pairs(PyObject *module, PyObject *args)
 {
     PyObject *recipe_capsule, *frame_capsule, *never, *fields, *progress, *columns = NULL;
-    struct run r = {.module = module};
+    struct pairs_of_frame r = {.module = module};
     const struct nd_text_source source = nd_py_documents_source(&r.documents);
     const struct nd_recipe *recipe;
     unsigned threads, within, site;

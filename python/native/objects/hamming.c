@@ -19,7 +19,7 @@
 #define BATCH "neardup.hamming_batch"
 
 /* An index in memory.  It has a lock of its own, which nobody holds for long. */
-struct fingerprints {
+struct fingerprint_column {
     struct nd_hamming *index;
     unsigned bits;
     struct nd_hamming_plan plan;
@@ -27,7 +27,7 @@ struct fingerprints {
 
 static void free_index(PyObject *capsule)
 {
-    struct fingerprints *f = PyCapsule_GetPointer(capsule, MEMORY);
+    struct fingerprint_column *f = PyCapsule_GetPointer(capsule, MEMORY);
 
     nd_hamming_free(f->index);
     free(f);
@@ -43,23 +43,23 @@ static void free_batch(PyObject *capsule)
     nd_hamming_batch_free(PyCapsule_GetPointer(capsule, BATCH));
 }
 
-static struct fingerprints *index_of(PyObject *capsule)
+static struct fingerprint_column *index_of(PyObject *capsule)
 {
     return PyCapsule_GetPointer(capsule, MEMORY);
 }
 
 /* The index that is queried: in memory, or in a file. */
-struct place {
+struct column_place {
     const struct nd_hamming *index;
     const struct nd_hamming_file *file;
     unsigned bits;
 };
 
-static bool place_of(PyObject *capsule, struct place *place)
+static bool place_of(PyObject *capsule, struct column_place *place)
 {
-    const struct fingerprints *f;
+    const struct fingerprint_column *f;
 
-    *place = (struct place){0};
+    *place = (struct column_place){0};
     if (PyCapsule_IsValid(capsule, FILE_INDEX)) {
         place->file = PyCapsule_GetPointer(capsule, FILE_INDEX);
         place->bits = nd_hamming_file_design(place->file)->problem.bits;
@@ -73,7 +73,7 @@ static bool place_of(PyObject *capsule, struct place *place)
     return f != NULL;
 }
 
-static enum nd_status query(const struct place *place, const uint64_t *queries, size_t n,
+static enum nd_status query(const struct column_place *place, const uint64_t *queries, size_t n,
                             unsigned distance, struct nd_hamming_matches *out, struct nd_error *err)
 {
     return place->file ? nd_hamming_file_query(place->file, queries, n, distance, out, err)
@@ -142,7 +142,7 @@ static PyObject *hamming_new(PyObject *module, PyObject *args)
 {
     struct nd_hamming_problem problem = {0};
     struct nd_hamming_plan plan;
-    struct fingerprints *f;
+    struct fingerprint_column *f;
     unsigned long long count;
     struct nd_error err;
     PyObject *capsule;
@@ -171,7 +171,7 @@ static PyObject *hamming_new(PyObject *module, PyObject *args)
 
 static PyObject *hamming_count(PyObject *module, PyObject *capsule)
 {
-    const struct fingerprints *f = index_of(capsule);
+    const struct fingerprint_column *f = index_of(capsule);
 
     (void)module;
     return f ? PyLong_FromSize_t(nd_hamming_count(f->index)) : NULL;
@@ -179,14 +179,14 @@ static PyObject *hamming_count(PyObject *module, PyObject *capsule)
 
 static PyObject *hamming_bytes(PyObject *module, PyObject *capsule)
 {
-    const struct fingerprints *f = index_of(capsule);
+    const struct fingerprint_column *f = index_of(capsule);
 
     (void)module;
     return f ? PyLong_FromSize_t(nd_hamming_bytes(f->index)) : NULL;
 }
 
 /* False: an exception is set; some may be in. */
-static bool add_all(PyObject *module, struct fingerprints *f, const uint64_t *words,
+static bool add_all(PyObject *module, struct fingerprint_column *f, const uint64_t *words,
                     const uint32_t *ids, size_t n)
 {
     struct pace pace = {0};
@@ -232,7 +232,7 @@ static PyObject *hamming_numbers(PyObject *module, PyObject *args)
 /* hamming_plan(index): the family, the number of tables and the bits of their keys. */
 static PyObject *hamming_plan(PyObject *module, PyObject *capsule)
 {
-    const struct fingerprints *f = index_of(capsule);
+    const struct fingerprint_column *f = index_of(capsule);
 
     (void)module;
     return f ? Py_BuildValue("sII", nd_hamming_family_name(f->plan.family), f->plan.tables,
@@ -245,7 +245,7 @@ static PyObject *hamming_add(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *fingerprints, *ids;
     Py_buffer buffer, id_buffer;
-    struct fingerprints *f;
+    struct fingerprint_column *f;
     size_t n, n_ids;
     bool is_good;
 
@@ -271,7 +271,7 @@ static PyObject *hamming_add(PyObject *module, PyObject *args)
 static PyObject *hamming_remove(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *fingerprint;
-    struct fingerprints *f;
+    struct fingerprint_column *f;
     enum nd_status status;
     struct nd_error err;
     Py_buffer buffer;
@@ -310,9 +310,9 @@ static PyObject *take_matches(struct nd_hamming_matches *matches)
 }
 
 /* The matches of queries first … first + n - 1, sorted behind those of the queries before. */
-static enum nd_status query_some(const struct place *place, const uint64_t *words, size_t first,
-                                 size_t n, unsigned distance, struct nd_hamming_matches *out,
-                                 struct nd_error *err)
+static enum nd_status query_some(const struct column_place *place, const uint64_t *words,
+                                 size_t first, size_t n, unsigned distance,
+                                 struct nd_hamming_matches *out, struct nd_error *err)
 {
     size_t before = out->count;
     enum nd_status status =
@@ -329,8 +329,8 @@ static enum nd_status query_some(const struct place *place, const uint64_t *word
 }
 
 /* False: an exception is set. */
-static bool query_all(PyObject *module, const struct place *place, const uint64_t *words, size_t n,
-                      unsigned distance, struct nd_hamming_matches *out)
+static bool query_all(PyObject *module, const struct column_place *place, const uint64_t *words,
+                      size_t n, unsigned distance, struct nd_hamming_matches *out)
 {
     struct pace pace = {0};
     size_t at = 0;
@@ -357,7 +357,7 @@ static PyObject *hamming_query(PyObject *module, PyObject *args)
 {
     struct nd_hamming_matches matches = {0};
     PyObject *capsule, *queries;
-    struct place place;
+    struct column_place place;
     unsigned distance;
     Py_buffer buffer;
     bool is_good;
@@ -421,7 +421,7 @@ static PyObject *hamming_find(PyObject *module, PyObject *const *args, Py_ssize_
 {
     struct nd_hamming_matches matches = {0};
     unsigned long distance;
-    struct place place;
+    struct column_place place;
     struct nd_error err;
     uint64_t fingerprint;
 
@@ -445,7 +445,7 @@ static PyObject *hamming_find(PyObject *module, PyObject *const *args, Py_ssize_
 
 /* ---- Pairs ---- */
 
-struct pairs {
+struct pair_columns {
     struct nd_hamming_pair *pair;
     size_t n, capacity;
     /* The thread that called, which alone looks at signals, and when it did. */
@@ -456,13 +456,13 @@ struct pairs {
 };
 
 /* Let the GIL go: p->state takes it again. */
-static void begin_pairs(struct pairs *p)
+static void begin_pairs(struct pair_columns *p)
 {
-    *p = (struct pairs){.owner = PyThread_get_thread_ident(), .since = now()};
+    *p = (struct pair_columns){.owner = PyThread_get_thread_ident(), .since = now()};
     p->state = PyEval_SaveThread();
 }
 
-static bool is_interrupted(struct pairs *p)
+static bool is_interrupted(struct pair_columns *p)
 {
     const double pause = 0.02;
 
@@ -477,7 +477,7 @@ static bool is_interrupted(struct pairs *p)
 
 static int note_pairs(void *context, const struct nd_hamming_pair *pair, size_t n)
 {
-    struct pairs *p = context;
+    struct pair_columns *p = context;
 
     if (is_interrupted(p) || !ND_RESERVE(p->pair, &p->capacity, p->n + n))
         return 1;
@@ -496,7 +496,7 @@ static int by_second(const void *a, const void *b)
 
 /* Sort pairs of n fingerprints: by the first of each, counted, then by the second.  False: out of
  * memory. */
-static bool sort_pairs(struct pairs *p, size_t n)
+static bool sort_pairs(struct pair_columns *p, size_t n)
 {
     struct nd_hamming_pair *sorted = nd_alloc_array(p->n + 1, sizeof *sorted);
     size_t *end = calloc(n + 1, sizeof *end);
@@ -523,7 +523,7 @@ static bool sort_pairs(struct pairs *p, size_t n)
 
 /* The pairs as columns called `first`, `second` and distance, or the exception of a status.  They
  * are released. */
-static PyObject *take_pairs(PyObject *module, struct pairs *pairs, const char *first,
+static PyObject *take_pairs(PyObject *module, struct pair_columns *pairs, const char *first,
                             const char *second, enum nd_status status, const struct nd_error *err)
 {
     const struct nd_py_column_type type[3] = {
@@ -550,7 +550,7 @@ static PyObject *take_pairs(PyObject *module, struct pairs *pairs, const char *f
 static PyObject *hamming_pairs(PyObject *module, PyObject *args)
 {
     unsigned bits, distance, threads;
-    struct pairs pairs;
+    struct pair_columns pairs;
     PyObject *fingerprints;
     enum nd_status status;
     struct nd_error err;
@@ -605,7 +605,7 @@ static PyObject *hamming_batch_feed(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *fingerprints;
     struct nd_hamming_batch *batch;
-    struct pairs pairs;
+    struct pair_columns pairs;
     enum nd_status status;
     struct nd_error err;
     Py_buffer buffer;

@@ -458,7 +458,7 @@ static PyObject *live_compact(PyObject *module, PyObject *capsule)
 
 /* ---- Queries ---- */
 
-struct match {
+struct live_match {
     uint64_t row, serial;
     struct nd_found_pair pair;
 };
@@ -466,7 +466,7 @@ struct match {
 struct matches {
     const struct nd_py_side *side;
     const uint64_t *row; /* of each item */
-    struct match *match;
+    struct live_match *match;
     size_t n, capacity;
 };
 
@@ -476,7 +476,7 @@ static enum nd_status note(void *context, const struct nd_found_pair *pair)
 
     if (!ND_RESERVE(m->match, &m->capacity, m->n + 1))
         return ND_ENOMEM;
-    m->match[m->n++] = (struct match){m->row[pair->a], m->side->text[pair->b].serial, *pair};
+    m->match[m->n++] = (struct live_match){m->row[pair->a], m->side->text[pair->b].serial, *pair};
     return ND_OK;
 }
 
@@ -526,7 +526,7 @@ static PyObject *take_matches(const struct matches *m)
     PyObject *list = PyList_New((Py_ssize_t)m->n);
 
     for (size_t i = 0; list && i < m->n; i++) {
-        const struct match *x = &m->match[i];
+        const struct live_match *x = &m->match[i];
         const struct nd_overlap *o = &x->pair.overlap;
         PyObject *tuple =
             Py_BuildValue("KKiiKKKI", (unsigned long long)x->row, (unsigned long long)x->serial,

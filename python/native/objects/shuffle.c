@@ -470,7 +470,7 @@ static PyObject *members_attach(PyObject *module, PyObject *args)
 }
 
 /* Entries of one bucket, in the order of their nodes. */
-struct linking {
+struct bucket_linking {
     const struct nd_buffer *entries;
     size_t width;
     const void **row;
@@ -486,8 +486,8 @@ static int by_node(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static enum nd_status link_bucket(const struct nd_candidate_rows *rows, struct linking *l, size_t n,
-                                  struct nd_buffer *edges, struct nd_error *err)
+static enum nd_status link_bucket(const struct nd_candidate_rows *rows, struct bucket_linking *l,
+                                  size_t n, struct nd_buffer *edges, struct nd_error *err)
 {
     enum nd_status status;
 
@@ -508,9 +508,9 @@ static enum nd_status link_all(const struct nd_candidate_rows *rows,
 {
     size_t width = 2 * WORD + nd_candidate_rows_bytes(rows), n = entries->len / width;
     struct nd_numbered_value *entry = sort_by_word(entries, width, 0);
-    struct linking l = {entries, width, nd_alloc_array(n + 1, sizeof *l.row),
-                        nd_alloc_array(n + 1, sizeof *l.node),
-                        nd_alloc_array(n + 1, sizeof *l.parent)};
+    struct bucket_linking l = {entries, width, nd_alloc_array(n + 1, sizeof *l.row),
+                               nd_alloc_array(n + 1, sizeof *l.node),
+                               nd_alloc_array(n + 1, sizeof *l.parent)};
     enum nd_status status = ND_OK;
     bool has_memory = entry && l.row && l.node && l.parent;
 

@@ -26,7 +26,7 @@
 
 /* ---- Writing ---- */
 
-struct writer {
+struct sketch_file_writer {
     const struct nd_recipe *recipe;          /* of the capsule in the context */
     const char *field[ND_SKETCH_FIELDS_MAX]; /* likewise */
     size_t n_fields;
@@ -39,7 +39,7 @@ struct writer {
 static void free_writer(PyObject *capsule)
 {
     PyObject *kept = PyCapsule_GetContext(capsule);
-    struct writer *w = PyCapsule_GetPointer(capsule, WRITER);
+    struct sketch_file_writer *w = PyCapsule_GetPointer(capsule, WRITER);
 
     nd_sketch_writer_free(w->writer);
     if (w->stream)
@@ -48,9 +48,9 @@ static void free_writer(PyObject *capsule)
     Py_XDECREF(kept);
 }
 
-static struct writer *writer_of(PyObject *capsule)
+static struct sketch_file_writer *writer_of(PyObject *capsule)
 {
-    struct writer *w = PyCapsule_GetPointer(capsule, WRITER);
+    struct sketch_file_writer *w = PyCapsule_GetPointer(capsule, WRITER);
 
     if (w && !w->writer) {
         PyErr_SetString(PyExc_ValueError, "the sketch file was completed, or could not be written");
@@ -111,7 +111,7 @@ static PyObject *sketch_writer_new(PyObject *module, PyObject *args)
 {
     PyObject *recipe_capsule, *file_capsule, *fields, *capsule = NULL;
     struct nd_sketch_writer_options options = {0};
-    struct writer *w;
+    struct sketch_file_writer *w;
     struct nd_error err;
     int keeps_shingles, fd;
 
@@ -153,7 +153,7 @@ static PyObject *sketch_writer_source(PyObject *module, PyObject *args)
     PyObject *capsule, *path;
     enum nd_status status = ND_OK;
     struct nd_error err;
-    struct writer *w;
+    struct sketch_file_writer *w;
 
     if (!PyArg_ParseTuple(args, "OO&KK", &capsule, PyUnicode_FSConverter, &path, &bytes_hash,
                           &records))
@@ -178,7 +178,7 @@ static PyObject *sketch_writer_source(PyObject *module, PyObject *args)
 /* sketch_writer_finish(writer): all was added, and is in the file. */
 static PyObject *sketch_writer_finish(PyObject *module, PyObject *capsule)
 {
-    struct writer *w = writer_of(capsule);
+    struct sketch_file_writer *w = writer_of(capsule);
     enum nd_status status;
     struct nd_error err;
 
@@ -201,26 +201,26 @@ static PyObject *sketch_writer_finish(PyObject *module, PyObject *capsule)
 /* ---- The rows of a frame ---- */
 
 /* The working memory of one thread, and why it failed. */
-struct worker {
+struct pack_worker {
     struct nd_document_rows rows;
     struct nd_error error;
 };
 
-struct adding {
+struct rows_added {
     PyObject *module;
-    struct writer *writer;
+    struct sketch_file_writer *writer;
     struct nd_py_documents documents;
     const struct nd_py_column *id; /* NULL: none */
     const char *places;            /* of each row its line and its offset, 8 bytes each; NULL: */
     unsigned long long first_line; /* the rows are lines from this one on */
     struct nd_pool *pool;
-    struct worker *worker;
+    struct pack_worker *worker;
     unsigned n_workers;
     struct nd_packed_row *packed; /* of each row of a slice */
     size_t from;                  /* where the slice begins in the order */
 };
 
-static void set_place(const struct adding *a, uint64_t row, struct nd_sketch_row *to)
+static void set_place(const struct rows_added *a, uint64_t row, struct nd_sketch_row *to)
 {
     to->source = a->writer->n_sources;
     to->line = a->first_line + row;
@@ -230,7 +230,7 @@ static void set_place(const struct adding *a, uint64_t row, struct nd_sketch_row
     }
 }
 
-static void set_id(const struct adding *a, uint64_t row, struct nd_document *document)
+static void set_id(const struct rows_added *a, uint64_t row, struct nd_document *document)
 {
     if (!a->id || !a->id->value[row].data || a->id->value[row].len == 0)
         return;
@@ -240,8 +240,8 @@ static void set_id(const struct adding *a, uint64_t row, struct nd_document *doc
 
 static void pack_one(void *context, size_t task, unsigned number)
 {
-    struct adding *a = context;
-    struct worker *w = &a->worker[number];
+    struct rows_added *a = context;
+    struct pack_worker *w = &a->worker[number];
     struct nd_document *document = &a->documents.document[task];
     uint64_t row = a->documents.order[a->from + task], replaced[ND_PY_FIELDS_MAX];
     struct nd_sketch_row to = {.offset = 0};
@@ -258,7 +258,7 @@ static void pack_one(void *context, size_t task, unsigned number)
                                  &w->error);
 }
 
-static enum nd_status add_slice(struct adding *a, size_t from, size_t *to, struct nd_error *err)
+static enum nd_status add_slice(struct rows_added *a, size_t from, size_t *to, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -275,7 +275,7 @@ static enum nd_status add_slice(struct adding *a, size_t from, size_t *to, struc
     return status;
 }
 
-static bool make_workers(struct adding *a, unsigned threads)
+static bool make_workers(struct rows_added *a, unsigned threads)
 {
     struct nd_error err;
     bool is_good;
@@ -297,7 +297,7 @@ static bool make_workers(struct adding *a, unsigned threads)
     return is_good;
 }
 
-static void release(struct adding *a)
+static void release(struct rows_added *a)
 {
     for (unsigned i = 0; a->worker && i < a->n_workers; i++)
         nd_document_rows_release(&a->worker[i].rows);
@@ -309,7 +309,7 @@ static void release(struct adding *a)
     nd_py_documents_release(&a->documents);
 }
 
-static bool add_all(struct adding *a, PyObject *progress)
+static bool add_all(struct rows_added *a, PyObject *progress)
 {
     struct nd_error err;
 
@@ -328,7 +328,7 @@ static bool add_all(struct adding *a, PyObject *progress)
 }
 
 /* Whether the places are as many as the rows.  False: an exception is set. */
-static bool take_places(struct adding *a, PyObject *places)
+static bool take_places(struct rows_added *a, PyObject *places)
 {
     Py_ssize_t n;
     char *data;
@@ -353,7 +353,7 @@ static bool take_places(struct adding *a, PyObject *places)
 static PyObject *sketch_writer_add(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *frame_capsule, *fields, *places, *progress;
-    struct adding a = {.module = module};
+    struct rows_added a = {.module = module};
     unsigned id_column, threads;
     bool is_added = false;
 

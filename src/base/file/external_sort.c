@@ -14,7 +14,7 @@
 enum { MEMORY_LEAST = 1 << 16, BUFFER_LEAST = 1 << 12, FIRST_RECORDS = 64 };
 
 /* A run on its way through memory. */
-struct run {
+struct sorted_run {
     uint64_t from, to; /* what is not read yet, in the spool that has it */
     struct nd_buffer buffer;
     size_t at; /* of the buffer: the next record */
@@ -29,12 +29,12 @@ struct nd_external_sort {
     struct nd_numbered_value *order, *other;
     size_t n, capacity;
     struct nd_spool *spool; /* of all runs; NULL: there are none */
-    struct run *run;
+    struct sorted_run *run;
     size_t n_runs, run_capacity;
     uint64_t spilled;
     bool is_sorted;
-    size_t at;         /* where no run was written: the next in `order` */
-    struct run **heap; /* the runs that have records, the least record's first */
+    size_t at;                /* where no run was written: the next in `order` */
+    struct sorted_run **heap; /* the runs that have records, the least record's first */
     size_t n_heap;
 };
 
@@ -134,7 +134,8 @@ static enum nd_status begin_run(struct nd_external_sort *s, struct nd_spool *spo
 {
     if (!ND_RESERVE(s->run, &s->run_capacity, s->n_runs + 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    s->run[s->n_runs] = (struct run){.from = nd_spool_bytes(spool), .to = nd_spool_bytes(spool)};
+    s->run[s->n_runs] =
+        (struct sorted_run){.from = nd_spool_bytes(spool), .to = nd_spool_bytes(spool)};
     return ND_OK;
 }
 
@@ -194,7 +195,7 @@ enum nd_status nd_external_sort_add(struct nd_external_sort *s, const void *reco
 /* ---- The merge ---- */
 
 /* Read the next part of a run.  Its buffer is empty where the run has ended. */
-static enum nd_status fill(struct nd_external_sort *s, struct run *r, size_t bytes,
+static enum nd_status fill(struct nd_external_sort *s, struct sorted_run *r, size_t bytes,
                            struct nd_error *err)
 {
     uint64_t len = r->to - r->from;
@@ -220,7 +221,8 @@ static size_t buffer_bytes(const struct nd_external_sort *s, size_t n)
     return bytes > least ? bytes : least;
 }
 
-static bool is_before(const struct nd_external_sort *s, const struct run *a, const struct run *b)
+static bool is_before(const struct nd_external_sort *s, const struct sorted_run *a,
+                      const struct sorted_run *b)
 {
     const char *x = a->buffer.data + a->at, *y = b->buffer.data + b->at;
     uint64_t key_a = key_of(x), key_b = key_of(y);
@@ -236,7 +238,7 @@ static void sift_down(struct nd_external_sort *s, size_t i)
 {
     for (;;) {
         size_t least = i, child = 2 * i + 1;
-        struct run *swap = s->heap[i];
+        struct sorted_run *swap = s->heap[i];
 
         if (child < s->n_heap && is_before(s, s->heap[child], s->heap[least]))
             least = child;
@@ -270,7 +272,7 @@ static enum nd_status begin_merge(struct nd_external_sort *s, size_t from, size_
 /* Step over the record that is first; n runs are being merged. */
 static enum nd_status step(struct nd_external_sort *s, size_t n, struct nd_error *err)
 {
-    struct run *r = s->heap[0];
+    struct sorted_run *r = s->heap[0];
     enum nd_status status = ND_OK;
 
     r->at += s->options.record_bytes;
@@ -285,13 +287,14 @@ static enum nd_status step(struct nd_external_sort *s, size_t n, struct nd_error
 
 /* Merge n runs into one of another spool. */
 static enum nd_status merge_some(struct nd_external_sort *s, size_t from, size_t n,
-                                 struct nd_spool *to, struct run *merged, struct nd_error *err)
+                                 struct nd_spool *to, struct sorted_run *merged,
+                                 struct nd_error *err)
 {
     enum nd_status status = begin_merge(s, from, n, err);
 
-    *merged = (struct run){.from = nd_spool_bytes(to)};
+    *merged = (struct sorted_run){.from = nd_spool_bytes(to)};
     while (status == ND_OK && s->n_heap) {
-        struct run *r = s->heap[0];
+        struct sorted_run *r = s->heap[0];
 
         status = nd_spool_append(to, r->buffer.data + r->at, s->options.record_bytes, NULL, err);
         if (status == ND_OK)
@@ -314,7 +317,7 @@ static enum nd_status merge_level(struct nd_external_sort *s, size_t most, struc
     if (!to)
         return err && err->status ? err->status : ND_EIO;
     for (size_t from = 0, n; status == ND_OK && from < s->n_runs; from += n) {
-        struct run merged;
+        struct sorted_run merged;
 
         n = s->n_runs - from < most ? s->n_runs - from : most;
         status = merge_some(s, from, n, to, &merged, err);
@@ -343,7 +346,7 @@ static enum nd_status finish(struct nd_external_sort *s, struct nd_error *err)
     if (s->n)
         status = write_run(s, err);
     release_records(s);
-    s->heap = nd_alloc_array(s->n_runs, sizeof(struct run *));
+    s->heap = nd_alloc_array(s->n_runs, sizeof(struct sorted_run *));
     if (!s->heap)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     while (status == ND_OK && s->n_runs > most)

@@ -11,14 +11,15 @@
 /* Texts that lie one behind the other are read at once, up to this length; longer ones alone. */
 enum { PIECE_BYTES = 1 << 18 };
 
-struct place {
+struct row_place {
     uint64_t key, offset, len;
 };
 
 struct nd_sorted_rows {
     struct nd_spool *texts;
     struct nd_external_sort *places;
-    struct place last; /* of the texts that were added last, or that are read next; len 0: none */
+    struct row_place
+        last; /* of the texts that were added last, or that are read next; len 0: none */
     bool is_sorted;
     struct nd_buffer piece;
 };
@@ -27,7 +28,7 @@ struct nd_sorted_rows *nd_sorted_rows_new(const char *tmp, size_t memory_bytes,
                                           struct nd_error *err)
 {
     const struct nd_external_sort_options options = {
-        .tmp = tmp, .record_bytes = sizeof(struct place), .memory_bytes = memory_bytes};
+        .tmp = tmp, .record_bytes = sizeof(struct row_place), .memory_bytes = memory_bytes};
     struct nd_sorted_rows *r = calloc(1, sizeof *r);
 
     if (!r) {
@@ -78,7 +79,7 @@ enum nd_status nd_sorted_rows_add(struct nd_sorted_rows *r, uint64_t key, const 
     if (status != ND_OK)
         return status;
     if (!joins)
-        r->last = (struct place){.key = key, .offset = offset};
+        r->last = (struct row_place){.key = key, .offset = offset};
     r->last.len += len;
     return ND_OK;
 }

@@ -72,7 +72,7 @@ enum nd_status nd_hamming_fast_open(struct nd_hamming_segment *segment,
 }
 
 /* A result of a search: entries from number `at` on, of query number `query`. */
-struct found {
+struct found_ids {
     uint32_t query, distance;
     struct nd_hamming_id own;
 };
@@ -81,11 +81,12 @@ struct found {
 struct expansion {
     const struct nd_hamming_segment *segment;
     const struct nd_hamming_search *search;
-    struct found found[FOUND];
+    struct found_ids found[FOUND];
     size_t n;
 };
 
-static void report(struct nd_hamming_sink *sink, const struct expansion *e, const struct found *f)
+static void report(struct nd_hamming_sink *sink, const struct expansion *e,
+                   const struct found_ids *f)
 {
     const struct nd_hamming_segment *s = e->segment;
     const uint32_t *id = e->search->entries ? NULL : s->id;
@@ -122,7 +123,7 @@ static void expand(struct nd_hamming_sink *sink, uint32_t query, struct nd_hammi
     }
     if (!e->search->entries)
         __builtin_prefetch(&e->segment->id[own.number]);
-    e->found[e->n++] = (struct found){query, distance, own};
+    e->found[e->n++] = (struct found_ids){query, distance, own};
     if (e->n == FOUND)
         report_all(sink, e);
 }

@@ -13,7 +13,7 @@
 enum { AHEAD = 16 };
 #define OVER_MAX (UINT32_MAX >> 4)
 
-struct filling {
+struct table_filling {
     const struct nd_halves *halves;
     unsigned t, slots;
     struct nd_hamming_fast_lines *lines;
@@ -21,13 +21,13 @@ struct filling {
     size_t n_late, late_capacity;
 };
 
-static uint32_t bucket_of(const struct filling *f, const struct nd_halves_place *place)
+static uint32_t bucket_of(const struct table_filling *f, const struct nd_halves_place *place)
 {
     return nd_halves_address(nd_halves_group(f->halves, f->t), place->data);
 }
 
 /* Put an entry into the next slot of a line. */
-static void put(const struct filling *f, const struct nd_numbered_value *entry,
+static void put(const struct table_filling *f, const struct nd_numbered_value *entry,
                 const struct nd_halves_place *place, struct nd_hamming_line *line)
 {
     const struct nd_hamming_entry e = {
@@ -41,7 +41,7 @@ static void put(const struct filling *f, const struct nd_numbered_value *entry,
 }
 
 /* Fill the first line of every bucket.  False: out of memory. */
-static bool fill_main(struct filling *f, const struct nd_numbered_value *entry, size_t n)
+static bool fill_main(struct table_filling *f, const struct nd_numbered_value *entry, size_t n)
 {
     struct nd_halves_place place[AHEAD];
 
@@ -68,7 +68,7 @@ static bool fill_main(struct filling *f, const struct nd_numbered_value *entry, 
 }
 
 /* Sort what is late by bucket, and count the lines that it needs.  False: out of memory. */
-static bool count_chained(struct filling *f)
+static bool count_chained(struct table_filling *f)
 {
     uint64_t *scratch = nd_alloc_array(f->n_late + 1, sizeof *scratch), bucket = UINT64_MAX;
     size_t taken = 0;
@@ -90,7 +90,7 @@ static bool count_chained(struct filling *f)
 }
 
 /* Chain what is late to its bucket, lines that follow one another. */
-static void fill_chained(struct filling *f, const struct nd_numbered_value *entry)
+static void fill_chained(struct table_filling *f, const struct nd_numbered_value *entry)
 {
     struct nd_hamming_line *line = f->lines->main;
     uint64_t bucket = UINT64_MAX;
@@ -115,7 +115,7 @@ enum nd_status nd_hamming_fast_fill(const struct nd_halves *halves, unsigned t,
                                     struct nd_hamming_fast_lines *lines, struct nd_error *err)
 {
     const struct nd_halves_group *group = nd_halves_group(halves, t);
-    struct filling f = {
+    struct table_filling f = {
         .halves = halves, .t = t, .slots = nd_hamming_slots(group->lines.layout), .lines = lines};
     enum nd_status status = ND_OK;
 

@@ -14,7 +14,7 @@
 enum { ROWS_AT_ONCE = 4096 };
 
 /* The ids to remove, sorted: as texts, and those that are numbers also as such. */
-struct id_list {
+struct removed_ids {
     struct listed_text {
         const char *text;
         size_t given; /* its place in the caller's list */
@@ -40,19 +40,19 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void release_list(struct id_list *list)
+static void release_list(struct removed_ids *list)
 {
     free(list->text);
     free(list->number);
     free(list->is_found);
 }
 
-static enum nd_status make_list(struct id_list *list, const char *const *ids, size_t n,
+static enum nd_status make_list(struct removed_ids *list, const char *const *ids, size_t n,
                                 struct nd_error *err)
 {
-    *list = (struct id_list){.text = nd_alloc_array(n + 1, sizeof *list->text),
-                             .number = nd_alloc_array(n + 1, sizeof *list->number),
-                             .is_found = calloc(n + 1, sizeof *list->is_found)};
+    *list = (struct removed_ids){.text = nd_alloc_array(n + 1, sizeof *list->text),
+                                 .number = nd_alloc_array(n + 1, sizeof *list->number),
+                                 .is_found = calloc(n + 1, sizeof *list->is_found)};
     if (!list->text || !list->number || !list->is_found)
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu ids", n);
     for (size_t i = 0; i < n; i++) {
@@ -68,7 +68,7 @@ static enum nd_status make_list(struct id_list *list, const char *const *ids, si
 }
 
 /* An id may be in the list more than once. */
-static bool mark_text(struct id_list *list, const char *text)
+static bool mark_text(struct removed_ids *list, const char *text)
 {
     struct listed_text key = {.text = text};
     const struct listed_text *end = list->text + list->n_texts;
@@ -84,7 +84,7 @@ static bool mark_text(struct id_list *list, const char *text)
     return true;
 }
 
-static bool mark_number(struct id_list *list, uint32_t number)
+static bool mark_number(struct removed_ids *list, uint32_t number)
 {
     struct listed_number key = {.number = number};
     const struct listed_number *end = list->number + list->n_numbers;
@@ -101,7 +101,7 @@ static bool mark_number(struct id_list *list, uint32_t number)
 }
 
 /* The id of an entry of a segment: 1: it is to be removed; 0: it is not; < 0: no memory. */
-static int is_listed(struct id_list *list, const struct nd_hamming_segment *s, uint64_t entry,
+static int is_listed(struct removed_ids *list, const struct nd_hamming_segment *s, uint64_t entry,
                      struct nd_buffer *scratch)
 {
     const char *text;
@@ -117,7 +117,7 @@ static int is_listed(struct id_list *list, const struct nd_hamming_segment *s, u
 }
 
 /* How many entries of each segment are to be removed. */
-static enum nd_status count_listed(const struct nd_hamming_file *file, struct id_list *list,
+static enum nd_status count_listed(const struct nd_hamming_file *file, struct removed_ids *list,
                                    uint64_t *removed, struct nd_error *err)
 {
     struct nd_buffer scratch = {0};
@@ -134,7 +134,7 @@ static enum nd_status count_listed(const struct nd_hamming_file *file, struct id
     return status < 0 ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
 }
 
-static enum nd_status check_found(const struct id_list *list, const char *path,
+static enum nd_status check_found(const struct removed_ids *list, const char *path,
                                   const char *const *ids, size_t n, struct nd_error *err)
 {
     for (size_t i = 0; i < n; i++)
@@ -146,7 +146,7 @@ static enum nd_status check_found(const struct id_list *list, const char *path,
 
 /* The entries of a segment that stay. */
 static enum nd_status collect_rest(struct nd_hamming_collection *all,
-                                   const struct nd_hamming_segment *s, struct id_list *list,
+                                   const struct nd_hamming_segment *s, struct removed_ids *list,
                                    struct nd_error *err)
 {
     struct nd_buffer scratch = {0};
@@ -176,7 +176,7 @@ static enum nd_status collect_rest(struct nd_hamming_collection *all,
 /* The rest of a file's segments, part by part. */
 struct removal {
     const struct nd_hamming_file *file;
-    struct id_list *list;
+    struct removed_ids *list;
     const uint64_t *removed; /* from each segment */
     /* The segments from which the new segments are made: from first[i] on as far as to end[i]. */
     unsigned first[ND_HAMMING_SEGMENTS_MAX], end[ND_HAMMING_SEGMENTS_MAX], n, done;
@@ -231,7 +231,7 @@ static bool is_kept(const struct nd_hamming_file *file, const uint64_t *removed,
 }
 
 static enum nd_status remove_from(struct nd_hamming_change *c, struct nd_hamming_file *file,
-                                  struct id_list *list, const uint64_t *removed,
+                                  struct removed_ids *list, const uint64_t *removed,
                                   struct nd_error *err)
 {
     struct removal r = {.file = file, .list = list, .removed = removed};
@@ -263,7 +263,7 @@ static enum nd_status remove_ids(struct nd_hamming_change *c, const char *const 
 {
     uint64_t removed[ND_HAMMING_SEGMENTS_MAX] = {0};
     struct nd_hamming_file *file = NULL;
-    struct id_list list = {.text = NULL};
+    struct removed_ids list = {.text = NULL};
     enum nd_status status = nd_hamming_file_map(&file, c->fd, c->path, err);
 
     if (status == ND_OK)

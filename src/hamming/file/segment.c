@@ -21,7 +21,7 @@
 
 enum { AT_ONCE = 512 };
 
-struct writer {
+struct segment_writer {
     const struct nd_hamming_scheme *scheme;
     const struct nd_hamming_entries *source;
     int fd;
@@ -80,14 +80,15 @@ static uint64_t chunk_place(enum nd_hamming_file_layout layout, uint64_t end)
 }
 
 /* Go on with the checksums of units, which begin with the first chunk. */
-static bool add_sums(struct writer *w, size_t chunk, size_t gap, const void *data, size_t bytes)
+static bool add_sums(struct segment_writer *w, size_t chunk, size_t gap, const void *data,
+                     size_t bytes)
 {
     return !w->sums || ((chunk == ND_HAMMING_IDS || nd_checked_sums_add(w->sums, NULL, gap)) &&
                         nd_checked_sums_add(w->sums, data, bytes));
 }
 
-static enum nd_status write_chunk(struct writer *w, size_t chunk, const void *data, size_t bytes,
-                                  struct nd_error *err)
+static enum nd_status write_chunk(struct segment_writer *w, size_t chunk, const void *data,
+                                  size_t bytes, struct nd_error *err)
 {
     uint64_t end = w->at;
     enum nd_status status;
@@ -104,7 +105,7 @@ static enum nd_status write_chunk(struct writer *w, size_t chunk, const void *da
 /* Order entries that lead equally: by the whole fingerprint, then by id. */
 static int by_row_and_id(const void *a, const void *b, void *context)
 {
-    const struct writer *w = context;
+    const struct segment_writer *w = context;
     const struct nd_hamming_entries *s = w->source;
     uint32_t x = ((const struct nd_numbered_value *)a)->number,
              y = ((const struct nd_numbered_value *)b)->number;
@@ -118,7 +119,7 @@ static int by_row_and_id(const void *a, const void *b, void *context)
     return (s->ids[x] > s->ids[y]) - (s->ids[x] < s->ids[y]);
 }
 
-static void sort_equal(struct writer *w)
+static void sort_equal(struct segment_writer *w)
 {
     for (size_t i = 0, end; i < w->n; i = end) {
         for (end = i + 1; end < w->n && w->entry[end].value == w->entry[i].value; end++)
@@ -128,7 +129,7 @@ static void sort_equal(struct writer *w)
     }
 }
 
-static enum nd_status write_texts(struct writer *w, struct nd_error *err)
+static enum nd_status write_texts(struct segment_writer *w, struct nd_error *err)
 {
     const char *const *text = w->source->texts;
     uint64_t sum = 0, lengths = 0, place = 0;
@@ -157,7 +158,7 @@ static enum nd_status write_texts(struct writer *w, struct nd_error *err)
 }
 
 /* `other` is free and takes them. */
-static enum nd_status write_ids(struct writer *w, struct nd_error *err)
+static enum nd_status write_ids(struct segment_writer *w, struct nd_error *err)
 {
     uint32_t *id = (uint32_t *)(void *)w->other;
 
@@ -171,7 +172,7 @@ static enum nd_status write_ids(struct writer *w, struct nd_error *err)
 
 /* The fingerprint of sorted entry i: as it is in the source, or, if its lead is all of it, from that,
  * which is at hand. */
-static const uint64_t *row_of(const struct writer *w, size_t i, uint64_t *narrow)
+static const uint64_t *row_of(const struct segment_writer *w, size_t i, uint64_t *narrow)
 {
     const struct nd_hamming_order *order = w->scheme->order;
 
@@ -185,7 +186,7 @@ static const uint64_t *row_of(const struct writer *w, size_t i, uint64_t *narrow
  * Which entries begin a group, and the first of each as a row.  `other` is large enough for the
  * bits.
  */
-static enum nd_status write_groups(struct writer *w, struct nd_error *err)
+static enum nd_status write_groups(struct segment_writer *w, struct nd_error *err)
 {
     uint64_t *bit = (uint64_t *)(void *)w->other;
     size_t words = w->scheme->words;
@@ -207,7 +208,7 @@ static enum nd_status write_groups(struct writer *w, struct nd_error *err)
 }
 
 /* The values of sorted entries, and the numbers beside them; `other` is free and takes them. */
-static enum nd_status write_table(struct writer *w, unsigned t, struct nd_error *err)
+static enum nd_status write_table(struct segment_writer *w, unsigned t, struct nd_error *err)
 {
     unsigned bits = nd_hamming_number_bits(w->distinct);
     size_t words = (size_t)nd_packed_words(w->distinct, bits), bytes;
@@ -236,7 +237,7 @@ static enum nd_status write_table(struct writer *w, unsigned t, struct nd_error 
  * Put the rows of table 0 of the layout fast (fast.h), one for each distinct fingerprint, in place
  * of the entries.
  */
-static void list_owns(struct writer *w)
+static void list_owns(struct segment_writer *w)
 {
     size_t distinct = 0;
 
@@ -248,7 +249,7 @@ static void list_owns(struct writer *w)
     }
 }
 
-static enum nd_status write_sums(struct writer *w, struct nd_error *err)
+static enum nd_status write_sums(struct segment_writer *w, struct nd_error *err)
 {
     struct nd_checked_sums *sums = w->sums;
 
@@ -259,7 +260,7 @@ static enum nd_status write_sums(struct writer *w, struct nd_error *err)
                        sums->n * sizeof *sums->sum, err);
 }
 
-static enum nd_status write_lines(struct writer *w, struct nd_error *err)
+static enum nd_status write_lines(struct segment_writer *w, struct nd_error *err)
 {
     struct nd_hamming_plan plan = w->scheme->plan;
     struct nd_halves *halves;
@@ -287,7 +288,7 @@ static enum nd_status write_lines(struct writer *w, struct nd_error *err)
 }
 
 /* Sort all entries for table 0. */
-static void sort_all(struct writer *w)
+static void sort_all(struct segment_writer *w)
 {
     const struct nd_hamming_order *order = w->scheme->order;
 
@@ -302,7 +303,7 @@ static void sort_all(struct writer *w)
 }
 
 /* Table 0 with what hangs on it, then the others. */
-static enum nd_status write_all(struct writer *w, struct nd_error *err)
+static enum nd_status write_all(struct segment_writer *w, struct nd_error *err)
 {
     size_t words = w->scheme->words;
     bool has_rows = nd_hamming_has_rows(w->scheme);
@@ -332,7 +333,7 @@ enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
                                         const char *name, struct nd_hamming_place *place,
                                         struct nd_error *err)
 {
-    struct writer w = {
+    struct segment_writer w = {
         .scheme = scheme, .source = entries, .fd = fd, .name = name, .n = entries->count};
     struct nd_checked_sums sums = {.in_unit = 0};
     size_t chunks = nd_hamming_chunks(scheme->layout, scheme->plan.tables);

@@ -52,7 +52,7 @@ struct probe {
 };
 
 /* Queries of one key, numbers from `from` to before `to` of those sorted. */
-struct group {
+struct probe_group {
     size_t from, to;
     uint64_t low, high; /* what leads like the key */
     struct nd_hamming_ef_list list;
@@ -67,7 +67,7 @@ struct candidate {
 
 /* A fingerprint near to a query, number `number` of table 0, or not known yet; its entries begin at
  * `start`. */
-struct hit {
+struct segment_hit {
     struct nd_hamming_ef_list list;
     uint64_t first_lead, number, start;
     uint32_t query;
@@ -75,7 +75,7 @@ struct hit {
     bool is_known;
 };
 
-struct lookup {
+struct segment_lookup {
     const struct nd_hamming_segment *segment;
     struct nd_hamming_search *search;
     const uint64_t *queries; /* of this block */
@@ -84,19 +84,19 @@ struct lookup {
     unsigned t, free_bits; /* the table; bits behind its key */
     uint64_t rest;         /* so many ones */
     int more;              /* of a table by number of ones: how many more than the query has */
-    struct group ring[NEXT];
+    struct probe_group ring[NEXT];
     struct candidate candidate[RING];
-    struct hit hit[RING];
+    struct segment_hit hit[RING];
     size_t n_candidates, n_reviewed, n_hits; /* since the block began */
 };
 
-static const uint64_t *query_of(const struct lookup *l, uint32_t query)
+static const uint64_t *query_of(const struct segment_lookup *l, uint32_t query)
 {
     return l->queries + query * l->segment->scheme->words;
 }
 
 /* Every id of a fingerprint. */
-static void emit(struct lookup *l, const struct hit *hit)
+static void emit(struct segment_lookup *l, const struct segment_hit *hit)
 {
     const struct nd_hamming_segment *s = l->segment;
     struct nd_hamming_search *q = l->search;
@@ -109,14 +109,14 @@ static void emit(struct lookup *l, const struct hit *hit)
 }
 
 /* Find the place in table 0 at which the values of a hit's high part begin. */
-static void locate_high(const struct nd_hamming_segment *s, struct hit *hit)
+static void locate_high(const struct nd_hamming_segment *s, struct segment_hit *hit)
 {
     hit->list = nd_hamming_ef_find_high(&s->table[0].values.ef, hit->first_lead);
     nd_hamming_groups_prefetch(&s->groups, hit->list.rank);
 }
 
 /* Find the place of a hit in table 0, and so of its entries. */
-static void locate(const struct nd_hamming_segment *s, struct hit *hit)
+static void locate(const struct nd_hamming_segment *s, struct segment_hit *hit)
 {
     const struct nd_hamming_values *first = &s->table[0].values;
 
@@ -130,7 +130,7 @@ static void locate(const struct nd_hamming_segment *s, struct hit *hit)
 }
 
 /* One of STEPS steps of a hit. */
-static void take_step(struct lookup *l, unsigned step, struct hit *hit)
+static void take_step(struct segment_lookup *l, unsigned step, struct segment_hit *hit)
 {
     const struct nd_hamming_values *first = &l->segment->table[0].values;
     bool is_sought = first->codec == ND_HAMMING_EF && !hit->is_known;
@@ -146,14 +146,14 @@ static void take_step(struct lookup *l, unsigned step, struct hit *hit)
 }
 
 /* When there are n hits, each that is STEP, 2 STEP … hits old takes a step. */
-static void settle(struct lookup *l)
+static void settle(struct segment_lookup *l)
 {
     for (unsigned step = 0; step < STEPS && l->n_hits >= (step + 1) * STEP; step++)
         take_step(l, step, &l->hit[(l->n_hits - (step + 1) * STEP) % RING]);
 }
 
 /* All steps that are left. */
-static void settle_rest(struct lookup *l)
+static void settle_rest(struct segment_lookup *l)
 {
     for (unsigned step = 0; step < STEPS; step++) {
         size_t age = (step + 1) * STEP, i = l->n_hits < age ? 0 : l->n_hits - age + 1;
@@ -166,7 +166,7 @@ static void settle_rest(struct lookup *l)
 
 /* The hit is reported by the first table whose key agrees; differ: the bits in which it differs from
  * the query. */
-static bool is_first(const struct lookup *l, const uint64_t *differ)
+static bool is_first(const struct segment_lookup *l, const uint64_t *differ)
 {
     static const uint64_t none[ND_HAMMING_WORDS_MAX];
     const struct nd_hamming_scheme *scheme = l->segment->scheme;
@@ -179,7 +179,7 @@ static bool is_first(const struct lookup *l, const uint64_t *differ)
     return true;
 }
 
-static void add_hit(struct lookup *l, const struct hit *hit)
+static void add_hit(struct segment_lookup *l, const struct segment_hit *hit)
 {
     const struct nd_hamming_values *first = &l->segment->table[0].values;
 
@@ -190,12 +190,12 @@ static void add_hit(struct lookup *l, const struct hit *hit)
 }
 
 /* Value number `at` of table t, of a fingerprint whose other bits are elsewhere. */
-static void check_wide(struct lookup *l, const struct probe *p, uint64_t at)
+static void check_wide(struct segment_lookup *l, const struct probe *p, uint64_t at)
 {
     const struct nd_hamming_segment *s = l->segment;
     const uint64_t *x = query_of(l, p->query), *row;
     const size_t words = s->scheme->words;
-    struct hit hit = {.number = at, .query = p->query, .is_known = true};
+    struct segment_hit hit = {.number = at, .query = p->query, .is_known = true};
     uint64_t differ[ND_HAMMING_WORDS_MAX];
 
     if (l->t)
@@ -214,11 +214,11 @@ static void check_wide(struct lookup *l, const struct probe *p, uint64_t at)
 
 /* Value number `at` of table t is `value`, and perhaps near.  Where it is a fingerprint, the probe is
  * the query, so that the latter is not read. */
-static void check(struct lookup *l, const struct probe *p, uint64_t at, uint64_t value)
+static void check(struct segment_lookup *l, const struct probe *p, uint64_t at, uint64_t value)
 {
     const struct nd_hamming_segment *s = l->segment;
     const struct nd_hamming_order *order = &s->scheme->order[l->t];
-    struct hit hit = {.number = at, .query = p->query, .is_known = l->t == 0};
+    struct segment_hit hit = {.number = at, .query = p->query, .is_known = l->t == 0};
     uint64_t differ = value ^ p->lead, row;
 
     if (s->row) {
@@ -238,7 +238,7 @@ static void check(struct lookup *l, const struct probe *p, uint64_t at, uint64_t
 }
 
 /* Review candidates until all but `left` of them are: those whose low bits are all near. */
-static void review(struct lookup *l, size_t left)
+static void review(struct segment_lookup *l, size_t left)
 {
     const struct nd_hamming_ef *ef = &l->segment->table[l->t].values.ef;
     const uint64_t mask = (UINT64_C(1) << ef->low_bits) - 1;
@@ -253,7 +253,8 @@ static void review(struct lookup *l, size_t left)
     }
 }
 
-static void add_candidate(struct lookup *l, const struct group *g, size_t probe, uint64_t at)
+static void add_candidate(struct segment_lookup *l, const struct probe_group *g, size_t probe,
+                          uint64_t at)
 {
     nd_hamming_ef_prefetch_back(&l->segment->table[l->t].values.ef, at);
     l->candidate[l->n_candidates++ % RING] = (struct candidate){g->list, at, probe};
@@ -261,8 +262,8 @@ static void add_candidate(struct lookup *l, const struct group *g, size_t probe,
 }
 
 /* One block of a list, with up to ND_ELIAS_FANO_PROBES queries of the group, from number `from` on. */
-static void compare_block(struct lookup *l, const struct group *g, size_t from, uint64_t first,
-                          size_t n)
+static void compare_block(struct segment_lookup *l, const struct probe_group *g, size_t from,
+                          uint64_t first, size_t n)
 {
     const struct nd_hamming_ef *ef = &l->segment->table[l->t].values.ef;
     size_t left = g->to - from, count;
@@ -290,7 +291,7 @@ static void compare_block(struct lookup *l, const struct group *g, size_t from, 
 }
 
 /* The list of a group in a code that must be decoded. */
-static void decode_list(struct lookup *l, const struct group *g)
+static void decode_list(struct segment_lookup *l, const struct probe_group *g)
 {
     const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
     const struct nd_hamming_values *values = &l->segment->table[l->t].values;
@@ -307,7 +308,7 @@ static void decode_list(struct lookup *l, const struct group *g)
         }
 }
 
-static void compare(struct lookup *l, const struct group *g)
+static void compare(struct segment_lookup *l, const struct probe_group *g)
 {
     if (l->segment->table[l->t].values.codec != ND_HAMMING_EF) {
         decode_list(l, g);
@@ -323,7 +324,7 @@ static void compare(struct lookup *l, const struct group *g)
 
 /* The group that begins with probe number `from`: those whose keys agree, as far as probes hold
  * them. */
-static void find_group(const struct lookup *l, size_t from, struct group *g)
+static void find_group(const struct segment_lookup *l, size_t from, struct probe_group *g)
 {
     const struct probe *probe = l->probe;
     const uint64_t rest = l->rest, low = probe[from].lead & ~rest;
@@ -331,11 +332,11 @@ static void find_group(const struct lookup *l, size_t from, struct group *g)
 
     while (to < l->n && probe[to].lead - low <= rest)
         to++;
-    *g = (struct group){.from = from, .to = to, .low = low, .high = low | rest};
+    *g = (struct probe_group){.from = from, .to = to, .low = low, .high = low | rest};
 }
 
 /* Find the list of a group, and ask for it; and ask for the samples of groups behind it. */
-static void find_list(const struct lookup *l, struct group *g)
+static void find_list(const struct segment_lookup *l, struct probe_group *g)
 {
     const struct nd_hamming_ef *ef = &l->segment->table[l->t].values.ef;
 
@@ -345,7 +346,7 @@ static void find_list(const struct lookup *l, struct group *g)
     nd_hamming_ef_prefetch_list(ef, &g->list);
 }
 
-static void sort_few(struct lookup *l)
+static void sort_few(struct segment_lookup *l)
 {
     for (size_t i = 1; i < l->n; i++) {
         struct probe p = l->probe[i];
@@ -359,7 +360,7 @@ static void sort_few(struct lookup *l)
 
 /* By the bits of a digit of the lead; end[d] is where those of digit d begin, and then where they
  * end. */
-static void sort_digit(struct lookup *l, unsigned shift, uint32_t *end)
+static void sort_digit(struct segment_lookup *l, unsigned shift, uint32_t *end)
 {
     struct probe *sorted = l->other;
 
@@ -370,7 +371,7 @@ static void sort_digit(struct lookup *l, unsigned shift, uint32_t *end)
 }
 
 /* Sort by the first `sorted` bits of the lead, or a few more, the others being left as they are. */
-static void sort_many(struct lookup *l, unsigned sorted)
+static void sort_many(struct segment_lookup *l, unsigned sorted)
 {
     const unsigned bits = nd_hamming_lead_bits(l->segment->scheme->plan.problem.bits);
     unsigned passes = (sorted + DIGIT_BITS - 1) / DIGIT_BITS, shift = bits - passes * DIGIT_BITS;
@@ -389,7 +390,7 @@ static void sort_many(struct lookup *l, unsigned sorted)
 }
 
 /* How a query leads in the table.  A number of ones that no fingerprint has, such as -1, finds none. */
-static uint64_t lead_of(const struct lookup *l, const uint64_t *query)
+static uint64_t lead_of(const struct segment_lookup *l, const uint64_t *query)
 {
     const struct nd_hamming_order *order = &l->segment->scheme->order[l->t];
     const uint64_t all = (UINT64_C(1) << ND_HAMMING_ONES_BITS) - 1;
@@ -403,7 +404,7 @@ static uint64_t lead_of(const struct lookup *l, const uint64_t *query)
 
 /* Sort the queries of the block by the first bits of their keys in table t: where keys are longer,
  * lists are short and near to one another. */
-static void sort_probes(struct lookup *l)
+static void sort_probes(struct segment_lookup *l)
 {
     const struct nd_hamming_order *order = &l->segment->scheme->order[l->t];
 
@@ -415,7 +416,7 @@ static void sort_probes(struct lookup *l)
         sort_many(l, order->key_bits < SORTED_BITS ? order->key_bits : SORTED_BITS);
 }
 
-static void search_table(struct lookup *l)
+static void search_table(struct segment_lookup *l)
 {
     const unsigned bits = nd_hamming_lead_bits(l->segment->scheme->plan.problem.bits);
     bool is_ef = l->segment->table[l->t].values.codec == ND_HAMMING_EF;
@@ -426,7 +427,7 @@ static void search_table(struct lookup *l)
     sort_probes(l);
     while (next < l->n || done < found) {
         for (; next < l->n && found - done < NEXT; found++) {
-            struct group *g = &l->ring[found % NEXT];
+            struct probe_group *g = &l->ring[found % NEXT];
 
             find_group(l, next, g);
             if (is_ef)
@@ -439,7 +440,7 @@ static void search_table(struct lookup *l)
 }
 
 /* Search the shards of all near numbers of ones, or the tables of keys. */
-static void search_tables(struct lookup *l)
+static void search_tables(struct segment_lookup *l)
 {
     const int k = l->segment->scheme->order->ones_at ? (int)l->search->distance : 0;
 
@@ -452,7 +453,7 @@ void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
                                struct nd_hamming_search *search)
 {
     size_t words = segment->scheme->words, room = search->n < BLOCK ? search->n : BLOCK;
-    struct lookup l = {.segment = segment, .search = search};
+    struct segment_lookup l = {.segment = segment, .search = search};
     struct probe *probes;
     struct probe few[2 * FEW];
 

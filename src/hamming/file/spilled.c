@@ -27,7 +27,7 @@
 
 enum { BLOCK = 1 << 16, GROUPS_EACH = 512, TEXTS_EACH = 16, LENGTH_MAX = 5 };
 
-struct writer {
+struct spilled_writer {
     const struct nd_hamming_spilled *spilled;
     const struct nd_hamming_scheme *scheme;
     int fd;
@@ -56,7 +56,7 @@ const char *nd_hamming_spilled_id(const struct nd_hamming_spilled *spilled, cons
 }
 
 /* Rows of so many words, read one after the other. */
-struct reader {
+struct spilled_reader {
     const struct nd_spool *spool;
     size_t words, at; /* a row's; of the buffer, in bytes */
     uint64_t next, end;
@@ -64,7 +64,7 @@ struct reader {
 };
 
 /* 1; 0: there is none; < 0. */
-static int next_row(struct reader *r, const uint64_t **row, struct nd_error *err)
+static int next_row(struct spilled_reader *r, const uint64_t **row, struct nd_error *err)
 {
     size_t bytes = r->words * sizeof **row, some = BLOCK / bytes;
     enum nd_status status;
@@ -84,15 +84,15 @@ static int next_row(struct reader *r, const uint64_t **row, struct nd_error *err
     return 1;
 }
 
-static struct reader read_entries(const struct writer *w)
+static struct spilled_reader read_entries(const struct spilled_writer *w)
 {
-    return (struct reader){.spool = w->spilled->rows,
-                           .words = w->scheme->words + ND_HAMMING_SPILLED_ID_WORDS,
-                           .next = w->first,
-                           .end = w->first + w->n};
+    return (struct spilled_reader){.spool = w->spilled->rows,
+                                   .words = w->scheme->words + ND_HAMMING_SPILLED_ID_WORDS,
+                                   .next = w->first,
+                                   .end = w->first + w->n};
 }
 
-static struct nd_external_sort *new_sort(const struct writer *w, size_t words,
+static struct nd_external_sort *new_sort(const struct spilled_writer *w, size_t words,
                                          int (*compare)(const void *, const void *, void *),
                                          void *context)
 {
@@ -108,7 +108,7 @@ static struct nd_external_sort *new_sort(const struct writer *w, size_t words,
 /* Order entries that lead equally, as by_row_and_id of segment.c. */
 static int by_row_and_id(const void *a, const void *b, void *context)
 {
-    struct writer *w = context;
+    struct spilled_writer *w = context;
     size_t words = w->scheme->words, len[2];
     const uint64_t *x = (const uint64_t *)a + 1, *y = (const uint64_t *)b + 1;
     int order = nd_hamming_compare(x, y, words);
@@ -134,9 +134,9 @@ static int by_row_and_id(const void *a, const void *b, void *context)
 }
 
 /* Whether any id is a text, and the bytes of all as texts. */
-static enum nd_status measure_ids(struct writer *w)
+static enum nd_status measure_ids(struct spilled_writer *w)
 {
-    struct reader r = read_entries(w);
+    struct spilled_reader r = read_entries(w);
     char number[ND_HAMMING_NUMBER_MAX];
     const uint64_t *row = NULL;
     int got;
@@ -156,13 +156,13 @@ static enum nd_status measure_ids(struct writer *w)
 }
 
 /* The entries, sorted.  NULL: a failure. */
-static struct nd_external_sort *sort_entries(struct writer *w)
+static struct nd_external_sort *sort_entries(struct spilled_writer *w)
 {
     const size_t words = w->scheme->words;
     struct nd_external_sort *sort =
         new_sort(w, 1 + words + ND_HAMMING_SPILLED_ID_WORDS, by_row_and_id, w);
     uint64_t record[1 + ND_HAMMING_WORDS_MAX + ND_HAMMING_SPILLED_ID_WORDS];
-    struct reader r = read_entries(w);
+    struct spilled_reader r = read_entries(w);
     enum nd_status status = sort ? ND_OK : ND_ENOMEM;
     const uint64_t *row = NULL;
     int got = 0;
@@ -186,7 +186,7 @@ struct columns {
     uint64_t last[ND_HAMMING_WORDS_MAX];
 };
 
-static void put_text(struct writer *w, struct columns *c, const uint64_t *id)
+static void put_text(struct spilled_writer *w, struct columns *c, const uint64_t *id)
 {
     char number[ND_HAMMING_NUMBER_MAX];
     unsigned char length[LENGTH_MAX];
@@ -207,7 +207,7 @@ static void put_text(struct writer *w, struct columns *c, const uint64_t *id)
 }
 
 /* One entry, the next in order. */
-static enum nd_status put_entry(struct writer *w, struct columns *c, const uint64_t *row)
+static enum nd_status put_entry(struct spilled_writer *w, struct columns *c, const uint64_t *row)
 {
     const size_t words = w->scheme->words;
     bool begins = c->i == 0 || nd_hamming_compare(row, c->last, words) != 0;
@@ -229,7 +229,7 @@ static enum nd_status put_entry(struct writer *w, struct columns *c, const uint6
 }
 
 /* The next chunk has been written: its place and its checksum. */
-static enum nd_status end_chunk(struct writer *w, size_t chunk, uint64_t bytes)
+static enum nd_status end_chunk(struct spilled_writer *w, size_t chunk, uint64_t bytes)
 {
     struct nd_hamming_chunk *c = &w->chunk[chunk];
 
@@ -244,7 +244,7 @@ static enum nd_status first_failure(enum nd_status status, enum nd_status next)
 }
 
 /* Bits and numbers of groups are written, but belong to the file only if a group has two entries. */
-static void open_columns(struct writer *w, struct columns *c, uint64_t *id_bytes)
+static void open_columns(struct spilled_writer *w, struct columns *c, uint64_t *id_bytes)
 {
     uint64_t bit_bytes = (w->n + 63) / 64 * 8, at = w->begin + w->at, places = 0;
 
@@ -260,7 +260,7 @@ static void open_columns(struct writer *w, struct columns *c, uint64_t *id_bytes
                          w->err);
 }
 
-static enum nd_status close_columns(struct writer *w, struct columns *c)
+static enum nd_status close_columns(struct spilled_writer *w, struct columns *c)
 {
     enum nd_status status;
 
@@ -274,7 +274,7 @@ static enum nd_status close_columns(struct writer *w, struct columns *c)
     return first_failure(status, nd_chunk_stream_close(&c->ones));
 }
 
-static enum nd_status write_columns(struct writer *w)
+static enum nd_status write_columns(struct spilled_writer *w)
 {
     struct nd_external_sort *sort;
     struct columns c = {.i = 0};
@@ -300,17 +300,17 @@ static enum nd_status write_columns(struct writer *w)
                : status;
 }
 
-static struct reader read_rows(const struct writer *w)
+static struct spilled_reader read_rows(const struct spilled_writer *w)
 {
-    return (struct reader){.spool = w->rows, .words = w->scheme->words, .end = w->distinct};
+    return (struct spilled_reader){.spool = w->rows, .words = w->scheme->words, .end = w->distinct};
 }
 
 /* The wide fingerprints themselves. */
-static enum nd_status write_rows(struct writer *w)
+static enum nd_status write_rows(struct spilled_writer *w)
 {
     const uint64_t bytes = w->distinct * w->scheme->words * sizeof(uint64_t);
     struct nd_chunk_stream out;
-    struct reader r = read_rows(w);
+    struct spilled_reader r = read_rows(w);
     const uint64_t *row = NULL;
     int got;
 
@@ -332,7 +332,7 @@ struct table {
     uint64_t i, word, word_at, samples;
 };
 
-static void open_table(struct writer *w, unsigned t, struct table *table)
+static void open_table(struct spilled_writer *w, unsigned t, struct table *table)
 {
     const struct nd_hamming_scheme *scheme = w->scheme;
     const struct nd_hamming_ef *ef = &table->ef;
@@ -376,7 +376,7 @@ static void put_value(struct table *t, uint64_t value, uint64_t number)
     t->i++;
 }
 
-static enum nd_status close_table(struct writer *w, struct table *table)
+static enum nd_status close_table(struct spilled_writer *w, struct table *table)
 {
     enum nd_status status;
 
@@ -391,10 +391,10 @@ static enum nd_status close_table(struct writer *w, struct table *table)
 }
 
 /* The values of a table, whose records are a lead and the number of its row. */
-static enum nd_status put_sorted(struct writer *w, unsigned t, struct table *table)
+static enum nd_status put_sorted(struct spilled_writer *w, unsigned t, struct table *table)
 {
     struct nd_external_sort *sort = t ? new_sort(w, 2, NULL, NULL) : NULL;
-    struct reader r = read_rows(w);
+    struct spilled_reader r = read_rows(w);
     enum nd_status status = t && !sort ? ND_ENOMEM : ND_OK;
     const void *record;
     const uint64_t *row = NULL;
@@ -416,7 +416,7 @@ static enum nd_status put_sorted(struct writer *w, unsigned t, struct table *tab
     return got < 0 ? (enum nd_status)got : status;
 }
 
-static enum nd_status write_table(struct writer *w, unsigned t)
+static enum nd_status write_table(struct spilled_writer *w, unsigned t)
 {
     struct table table = {.i = 0};
     uint64_t numbers;
@@ -431,7 +431,7 @@ static enum nd_status write_table(struct writer *w, unsigned t)
     return status == ND_OK ? end_chunk(w, nd_hamming_numbers_chunk(t), numbers) : status;
 }
 
-static enum nd_status write_all(struct writer *w)
+static enum nd_status write_all(struct spilled_writer *w)
 {
     enum nd_status status = measure_ids(w);
 
@@ -452,15 +452,15 @@ enum nd_status nd_hamming_spilled_write(const struct nd_hamming_spilled *spilled
     size_t chunks = nd_hamming_chunks(ND_HAMMING_COMPACT, scheme->plan.tables);
     size_t head = chunks * sizeof(struct nd_hamming_chunk);
     struct nd_error own;
-    struct writer w = {.spilled = spilled,
-                       .scheme = scheme,
-                       .fd = fd,
-                       .name = name,
-                       .first = first,
-                       .n = n,
-                       .begin = place->offset,
-                       .at = head,
-                       .err = err ? err : &own};
+    struct spilled_writer w = {.spilled = spilled,
+                               .scheme = scheme,
+                               .fd = fd,
+                               .name = name,
+                               .first = first,
+                               .n = n,
+                               .begin = place->offset,
+                               .at = head,
+                               .err = err ? err : &own};
     enum nd_status status = ND_OK;
 
     w.chunk = calloc(chunks, sizeof *w.chunk);

@@ -31,7 +31,7 @@ enum {
 };
 
 /* The join of all fingerprints. */
-struct run {
+struct join_run {
     struct nd_join join;
     struct nd_join_level level;
     struct nd_join_partition partition;
@@ -49,7 +49,7 @@ static bool reserve(struct nd_join_scratch *s, size_t n)
 /* One part, by every table of the pass. */
 static void run_part(void *context, size_t part, unsigned worker)
 {
-    struct run *r = context;
+    struct join_run *r = context;
     struct nd_join *j = &r->join;
     const struct nd_join_partition *p = &r->partition;
     const struct nd_join_pass *pass = p->current;
@@ -76,7 +76,7 @@ static void run_part(void *context, size_t part, unsigned worker)
 }
 
 /* Choose the next passes, of tables that are not done; returns how many tables they are for. */
-static unsigned choose_passes(struct run *r, unsigned left, bool *done)
+static unsigned choose_passes(struct join_run *r, unsigned left, bool *done)
 {
     const struct nd_join *j = &r->join;
     const struct nd_join_design *design = &r->level.design;
@@ -96,7 +96,7 @@ static unsigned choose_passes(struct run *r, unsigned left, bool *done)
     return chosen;
 }
 
-static void run_tables(struct run *r)
+static void run_tables(struct join_run *r)
 {
     struct nd_join *j = &r->join;
     struct nd_join_partition *p = &r->partition;
@@ -124,7 +124,7 @@ static void run_tables(struct run *r)
     nd_join_partition_release(p);
 }
 
-static struct nd_join_task scan_task(struct run *r, unsigned worker)
+static struct nd_join_task scan_task(struct join_run *r, unsigned worker)
 {
     return (struct nd_join_task){.join = &r->join,
                                  .worker = &r->worker[worker],
@@ -136,7 +136,7 @@ static struct nd_join_task scan_task(struct run *r, unsigned worker)
 /* Compare some records with those behind them. */
 static void scan_rest(void *context, size_t chunk, unsigned worker)
 {
-    struct run *r = context;
+    struct join_run *r = context;
     const struct nd_join_task task = scan_task(r, worker);
 
     if (worker == 0)
@@ -146,7 +146,7 @@ static void scan_rest(void *context, size_t chunk, unsigned worker)
 }
 
 /* All with all: there are too few for tables, or there is no design. */
-static void run_scan(struct run *r)
+static void run_scan(struct join_run *r)
 {
     struct nd_join *j = &r->join;
     struct nd_join_records *records = &r->partition.records;
@@ -167,7 +167,7 @@ static void run_scan(struct run *r)
     free(records->position);
 }
 
-static void run(struct run *r)
+static void run(struct join_run *r)
 {
     struct nd_join *j = &r->join;
 
@@ -192,13 +192,13 @@ enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, unsigned
                                 void *context, struct nd_error *err)
 {
     const struct nd_hamming_problem problem = {bits, distance, n};
-    struct run r = {.join = {.row = fingerprints,
-                             .n = n,
-                             .words = nd_hamming_words(bits),
-                             .distance = distance,
-                             .is_weak = nd_join_is_weak(distance),
-                             .report = report,
-                             .context = context}};
+    struct join_run r = {.join = {.row = fingerprints,
+                                  .n = n,
+                                  .words = nd_hamming_words(bits),
+                                  .distance = distance,
+                                  .is_weak = nd_join_is_weak(distance),
+                                  .report = report,
+                                  .context = context}};
     enum nd_status status = nd_hamming_problem_check(&problem, err);
 
     if (status == ND_OK)

@@ -552,7 +552,7 @@ enum {
 };
 
 /* Lines that are under way together, and what they are for. */
-struct round {
+struct halves_round {
     const struct nd_hamming_line *line[ROUND + LEFT];
     uint32_t value[ROUND + LEFT], address[ROUND + LEFT];
     uint32_t owner[ROUND + LEFT]; /* query * ND_HALVES_TABLES + table */
@@ -560,12 +560,12 @@ struct round {
 };
 
 /* A fingerprint that was found through another table; its ids are in table 0. */
-struct hit {
+struct half_hit {
     struct nd_halves_place place;
     uint32_t query, distance;
 };
 
-struct search {
+struct halves_search {
     const struct nd_halves *halves;
     const struct nd_hamming_kernels *kernels;
     const uint64_t *queries;
@@ -573,7 +573,7 @@ struct search {
     unsigned distance, radius;
     unsigned n_tables, looks; /* windows: tables needed; lines of a query, without chains */
     struct nd_hamming_sink *sink;
-    struct hit *hit;           /* a ring: number i stands at i % HITS */
+    struct half_hit *hit;      /* a ring: number i stands at i % HITS */
     size_t n_resolved, n_hits; /* all there have ever been */
 };
 
@@ -589,7 +589,8 @@ static size_t append_turned(const struct nd_halves_group *g, uint32_t bucket, ui
 }
 
 /* Append the lines of a query's ball in one half. */
-static void append_ball(const struct search *search, size_t query, unsigned half, struct round *w)
+static void append_ball(const struct halves_search *search, size_t query, unsigned half,
+                        struct halves_round *w)
 {
     const struct nd_halves *s = search->halves;
     const struct nd_halves_group *g = nd_halves_group(s, half);
@@ -611,8 +612,8 @@ static void append_ball(const struct search *search, size_t query, unsigned half
 }
 
 /* The lines of so many of the next queries in one table of windows. */
-static void append_window(const struct search *search, unsigned table, size_t queries,
-                          struct round *w)
+static void append_window(const struct halves_search *search, unsigned table, size_t queries,
+                          struct halves_round *w)
 {
     const struct nd_halves_group *g = nd_halves_group(search->halves, table);
     const struct nd_halves_table t = search->halves->table[table]; /* what is written is not here */
@@ -641,7 +642,7 @@ static void append_window(const struct search *search, unsigned table, size_t qu
 }
 
 /* As many of the next queries as a round takes, one at least, a table after the other. */
-static void append_windows(struct search *search, struct round *w)
+static void append_windows(struct halves_search *search, struct halves_round *w)
 {
     size_t queries = w->n + search->looks < ROUND ? (ROUND - w->n) / search->looks : 1;
 
@@ -651,7 +652,7 @@ static void append_windows(struct search *search, struct round *w)
     search->query += queries;
 }
 
-static void prefetch_lines(struct round *w)
+static void prefetch_lines(struct halves_round *w)
 {
     for (; w->prefetched < w->n; w->prefetched++)
         __builtin_prefetch(w->line[w->prefetched], 0, 2);
@@ -659,7 +660,7 @@ static void prefetch_lines(struct round *w)
 
 /* Append the lines of the next queries to those that a round has.  at_once: they will be needed
  * soon. */
-static void begin(struct search *search, struct round *w, bool at_once)
+static void begin(struct halves_search *search, struct halves_round *w, bool at_once)
 {
     bool is_code = search->halves->window_bits == 0;
 
@@ -679,12 +680,12 @@ static void begin(struct search *search, struct round *w, bool at_once)
 }
 
 /* The ids of what was found through other tables than 0, of the hits before number `end`. */
-static void resolve(struct search *search, size_t end)
+static void resolve(struct halves_search *search, size_t end)
 {
     const struct nd_halves *s = search->halves;
 
     for (; search->n_resolved < end; search->n_resolved++) {
-        const struct hit *hit = &search->hit[search->n_resolved % HITS];
+        const struct half_hit *hit = &search->hit[search->n_resolved % HITS];
         unsigned slot = 0;
         const struct nd_hamming_line *line = find_entry(s, 0, &hit->place, &slot);
         struct nd_hamming_entry e;
@@ -698,10 +699,10 @@ static void resolve(struct search *search, size_t end)
     }
 }
 
-static void remember(struct search *search, uint64_t x, uint32_t query, unsigned distance)
+static void remember(struct halves_search *search, uint64_t x, uint32_t query, unsigned distance)
 {
     const struct nd_halves *s = search->halves;
-    struct hit hit = {nd_halves_place(s, x, 0), query, distance};
+    struct half_hit hit = {nd_halves_place(s, x, 0), query, distance};
 
     __builtin_prefetch(nd_halves_line(s, 0, hit.place.data), 0, 2);
     if (search->n_hits - search->n_resolved == HITS)
@@ -711,7 +712,7 @@ static void remember(struct search *search, uint64_t x, uint32_t query, unsigned
 
 /* Whether this table is the first one that leads to a fingerprint which differs like this.  It
  * reports it, and no other does. */
-static bool is_first(const struct search *search, unsigned table, uint64_t differ)
+static bool is_first(const struct halves_search *search, unsigned table, uint64_t differ)
 {
     const struct nd_halves *s = search->halves;
 
@@ -725,7 +726,8 @@ static bool is_first(const struct search *search, unsigned table, uint64_t diffe
 }
 
 /* Check a slot whose word is near. */
-static void check(struct search *search, const struct round *w, size_t i, unsigned slot)
+static void check(struct halves_search *search, const struct halves_round *w, size_t i,
+                  unsigned slot)
 {
     const struct nd_halves *s = search->halves;
     unsigned table = w->owner[i] % ND_HALVES_TABLES, number = w->owner[i] / ND_HALVES_TABLES;
@@ -744,7 +746,7 @@ static void check(struct search *search, const struct round *w, size_t i, unsign
 }
 
 /* Check the lines of a round; where one is damaged, none is compared, as the answers are void. */
-static void check_lines(struct search *search, struct round *w)
+static void check_lines(struct halves_search *search, struct halves_round *w)
 {
     for (size_t i = 0; i < w->n; i++)
         if (!is_sound(search->halves, w->line[i])) {
@@ -757,7 +759,8 @@ static void check_lines(struct search *search, struct round *w)
  * Compare the lines of a round while those of the next one are prefetched.  The lines that are
  * chained to them stay in the round, prefetched too.
  */
-static void finish(struct search *search, struct round *w, const struct round *next)
+static void finish(struct halves_search *search, struct halves_round *w,
+                   const struct halves_round *next)
 {
     struct nd_hamming_found found[ROUND + LEFT];
     uint32_t more[ROUND + LEFT];
@@ -820,18 +823,18 @@ static unsigned looks_in(const struct nd_halves *s, unsigned n_tables)
 void nd_halves_query(const struct nd_halves *s, const uint64_t *queries, size_t n,
                      unsigned distance, struct nd_hamming_sink *sink)
 {
-    struct hit hit[HITS];
-    struct search search = {.halves = s,
-                            .kernels = nd_hamming_kernels(),
-                            .queries = queries,
-                            .n = n,
-                            .distance = distance,
-                            .radius = distance > 1,
-                            .n_tables = tables_needed(s, distance),
-                            .looks = looks_in(s, tables_needed(s, distance)),
-                            .sink = sink,
-                            .hit = hit};
-    struct round round[2];
+    struct half_hit hit[HITS];
+    struct halves_search search = {.halves = s,
+                                   .kernels = nd_hamming_kernels(),
+                                   .queries = queries,
+                                   .n = n,
+                                   .distance = distance,
+                                   .radius = distance > 1,
+                                   .n_tables = tables_needed(s, distance),
+                                   .looks = looks_in(s, tables_needed(s, distance)),
+                                   .sink = sink,
+                                   .hit = hit};
+    struct halves_round round[2];
     size_t now = 0, listed = 0;
 
     round[0].n = round[1].n = round[0].prefetched = round[1].prefetched = 0;

@@ -1,7 +1,7 @@
 /* query_filter.c - a set of queries, past which a block of a stream runs
  *
  * The first part makes the set and the table of each half (query_filter.h); the second, from
- * `struct round` on, lets a block of fingerprints through them:
+ * `struct filter_round` on, lets a block of fingerprints through them:
  *
  *     nd_hamming_filter_block   for each half, which fingerprints pass the set
  *     look_up                   of those the lines of the table, a round at a time; the next round
@@ -273,7 +273,7 @@ void nd_hamming_filter_release(struct nd_hamming_filter *f)
 enum { ROUND = 128, SLOTS = 7, CANDIDATES = 2 * ROUND * SLOTS };
 
 /* Lines that were prefetched together, and the numbers in the block that they are for. */
-struct round {
+struct filter_round {
     const struct nd_hamming_line *line[ROUND];
     uint32_t value[ROUND], number[ROUND];
     size_t n;
@@ -293,8 +293,8 @@ struct pass {
     bool any_overflow, out_of_memory;
 };
 
-static inline void add_line(struct round *w, const struct nd_hamming_line *line, uint32_t value,
-                            uint32_t number)
+static inline void add_line(struct filter_round *w, const struct nd_hamming_line *line,
+                            uint32_t value, uint32_t number)
 {
     __builtin_prefetch(line, 0, 2);
     w->line[w->n] = line;
@@ -304,7 +304,7 @@ static inline void add_line(struct round *w, const struct nd_hamming_line *line,
 
 /* Prefetch the lines of the next of those that passed. */
 static void begin(const struct pass *p, const uint32_t *place, const uint32_t *passed, size_t n,
-                  struct round *w)
+                  struct filter_round *w)
 {
     const struct nd_hamming_lines *table = &p->f->half[p->half].table;
 
@@ -351,7 +351,7 @@ static void check_all(struct pass *p)
 }
 
 /* The slots of a round that are near. */
-static void list_candidates(struct pass *p, const struct round *w,
+static void list_candidates(struct pass *p, const struct filter_round *w,
                             const struct nd_hamming_found *found, size_t n)
 {
     if (p->n_candidates > CANDIDATES - ROUND * SLOTS)
@@ -368,7 +368,7 @@ static void list_candidates(struct pass *p, const struct round *w,
 }
 
 /* Look at all lines of a round, then at those chained to them, until none is left. */
-static void finish(struct pass *p, struct round *w)
+static void finish(struct pass *p, struct filter_round *w)
 {
     const struct nd_hamming_lines *table = &p->f->half[p->half].table;
     struct nd_hamming_found found[ROUND];
@@ -394,7 +394,7 @@ static void finish(struct pass *p, struct round *w)
 
 static void look_up(struct pass *p, const uint32_t *place, const uint32_t *passed, size_t n)
 {
-    struct round round[2];
+    struct filter_round round[2];
     size_t now = 0;
 
     begin(p, place, passed, n < ROUND ? n : ROUND, &round[0]);

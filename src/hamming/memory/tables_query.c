@@ -26,7 +26,7 @@ enum {
 };
 
 /* Lines that are under way together, and what they are for. */
-struct round {
+struct tables_round {
     const struct nd_hamming_line *line[ROUND + BLOCK];
     uint32_t value[ROUND + BLOCK];
     uint32_t query[ROUND + BLOCK];
@@ -42,7 +42,7 @@ struct meeting {
 };
 
 /* The next look-ups are those of the block of queries from `query` on in table `table`. */
-struct search {
+struct tables_search {
     const struct nd_tables *tables;
     const struct nd_hamming_kernels *kernels;
     const uint64_t *queries;
@@ -56,8 +56,8 @@ struct search {
     size_t n_refined, refined_capacity;
 };
 
-static inline void append(struct round *w, const struct nd_hamming_line *line, uint32_t value,
-                          uint32_t query, const struct nd_tables_node *node)
+static inline void append(struct tables_round *w, const struct nd_hamming_line *line,
+                          uint32_t value, uint32_t query, const struct nd_tables_node *node)
 {
     w->line[w->n] = line;
     w->value[w->n] = value;
@@ -66,7 +66,7 @@ static inline void append(struct round *w, const struct nd_hamming_line *line, u
 }
 
 /* Append the lines of refined buckets. */
-static void begin_inside(struct search *s, struct round *w)
+static void begin_inside(struct tables_search *s, struct tables_round *w)
 {
     const struct nd_tables *tables = s->tables;
 
@@ -86,8 +86,8 @@ static void begin_inside(struct search *s, struct round *w)
 }
 
 /* Places and filters of the next n queries in the next table. */
-static void look_up(struct search *s, const struct nd_tables_node *node, size_t n, uint32_t *place,
-                    uint32_t *value)
+static void look_up(struct tables_search *s, const struct nd_tables_node *node, size_t n,
+                    uint32_t *place, uint32_t *value)
 {
     size_t words = s->tables->words;
     const uint64_t *x = s->queries + s->query * words;
@@ -106,14 +106,14 @@ static void look_up(struct search *s, const struct nd_tables_node *node, size_t 
     }
 }
 
-static void prefetch_lines(struct round *w)
+static void prefetch_lines(struct tables_round *w)
 {
     for (; w->prefetched < w->n; w->prefetched++)
         __builtin_prefetch(w->line[w->prefetched], 0, 2);
 }
 
 /* Append the next lines to those that a round has.  at_once: they will be needed soon. */
-static void begin(struct search *s, struct round *w, bool at_once)
+static void begin(struct tables_search *s, struct tables_round *w, bool at_once)
 {
     const struct nd_tables *tables = s->tables;
     uint32_t place[BLOCK];
@@ -156,7 +156,7 @@ static bool is_first(const struct nd_tables *s, const uint64_t *a, const uint64_
 }
 
 /* Compare the rows of the candidates before number `end`: their memory was prefetched. */
-static void resolve(struct search *s, size_t end)
+static void resolve(struct tables_search *s, size_t end)
 {
     const struct nd_tables *tables = s->tables;
 
@@ -172,7 +172,7 @@ static void resolve(struct search *s, size_t end)
     }
 }
 
-static inline void add_candidate(struct search *s, uint32_t row, uint32_t query,
+static inline void add_candidate(struct tables_search *s, uint32_t row, uint32_t query,
                                  const struct nd_tables_node *node)
 {
     const uint64_t *at = nd_tables_row(s->tables, row);
@@ -185,7 +185,7 @@ static inline void add_candidate(struct search *s, uint32_t row, uint32_t query,
     s->candidate[s->n_candidates++ % CANDIDATES] = (struct meeting){row, query, node};
 }
 
-static void add_refined(struct search *s, const struct nd_tables_node *node, uint32_t query)
+static void add_refined(struct tables_search *s, const struct nd_tables_node *node, uint32_t query)
 {
     if (ND_RESERVE(s->refined, &s->refined_capacity, s->n_refined + 1))
         s->refined[s->n_refined++] = (struct meeting){0, query, node};
@@ -194,7 +194,7 @@ static void add_refined(struct search *s, const struct nd_tables_node *node, uin
 }
 
 /* The slots of a round that are near. */
-static void list_candidates(struct search *s, const struct round *w,
+static void list_candidates(struct tables_search *s, const struct tables_round *w,
                             const struct nd_hamming_found *found, size_t n)
 {
     for (size_t f = 0; f < n; f++) {
@@ -214,7 +214,7 @@ static void list_candidates(struct search *s, const struct round *w,
  * Compare the lines of a round while those of the next one are prefetched.  The lines that are
  * chained to them stay in the round, prefetched too.
  */
-static void finish(struct search *s, struct round *w, const struct round *next)
+static void finish(struct tables_search *s, struct tables_round *w, const struct tables_round *next)
 {
     struct nd_hamming_found found[ROUND + BLOCK];
     uint32_t more[ROUND + BLOCK];
@@ -246,15 +246,15 @@ void nd_tables_query(const void *self, const uint64_t *queries, size_t n, unsign
 {
     struct meeting candidate[CANDIDATES];
     uint64_t fold[BLOCK];
-    struct search s = {.tables = self,
-                       .kernels = nd_hamming_kernels(),
-                       .queries = queries,
-                       .n = n,
-                       .distance = distance,
-                       .fold = fold,
-                       .sink = sink,
-                       .candidate = candidate};
-    struct round round[2];
+    struct tables_search s = {.tables = self,
+                              .kernels = nd_hamming_kernels(),
+                              .queries = queries,
+                              .n = n,
+                              .distance = distance,
+                              .fold = fold,
+                              .sink = sink,
+                              .candidate = candidate};
+    struct tables_round round[2];
     size_t now = 0, listed = 0;
 
     round[0].n = round[1].n = round[0].prefetched = round[1].prefetched = 0;

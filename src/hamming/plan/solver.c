@@ -164,25 +164,25 @@ unsigned nd_hamming_solver_key_bits(struct nd_hamming_solver *s, unsigned bits, 
 }
 
 /* The bits that are not in the key yet. */
-struct rest {
+struct bits_left {
     uint16_t bit[ND_HAMMING_BITS_MAX];
     unsigned n;
 };
 
-struct writer {
+struct key_writer {
     struct nd_hamming_solver *solver;
     size_t words;
     uint64_t *next;
 };
 
-static void write_keys(struct writer *w, const struct rest *rest, int key_bits,
+static void write_keys(struct key_writer *w, const struct bits_left *rest, int key_bits,
                        const uint64_t *key);
 
 /* One table: the blocks that are not in the set join the key, those in it are divided again. */
-static void write_set(struct writer *w, const struct rest *rest, int key_bits, const uint64_t *key,
-                      unsigned blocks, const uint64_t *set)
+static void write_set(struct key_writer *w, const struct bits_left *rest, int key_bits,
+                      const uint64_t *key, unsigned blocks, const uint64_t *set)
 {
-    struct rest inner = {.n = 0};
+    struct bits_left inner = {.n = 0};
     uint64_t longer[ND_HAMMING_WORDS_MAX];
     unsigned size = rest->n / blocks, larger = rest->n % blocks, i = 0;
 
@@ -198,7 +198,7 @@ static void write_set(struct writer *w, const struct rest *rest, int key_bits, c
 }
 
 /* Every choice of k of the blocks, in lexicographic order. */
-static void write_blocks(struct writer *w, const struct rest *rest, int key_bits,
+static void write_blocks(struct key_writer *w, const struct bits_left *rest, int key_bits,
                          const uint64_t *key, unsigned blocks)
 {
     unsigned chosen[ND_HAMMING_DISTANCE_MAX] = {0}, k = w->solver->distance, i;
@@ -221,7 +221,8 @@ static void write_blocks(struct writer *w, const struct rest *rest, int key_bits
     }
 }
 
-static void write_keys(struct writer *w, const struct rest *rest, int key_bits, const uint64_t *key)
+static void write_keys(struct key_writer *w, const struct bits_left *rest, int key_bits,
+                       const uint64_t *key)
 {
     int choice;
 
@@ -249,8 +250,8 @@ static void write_keys(struct writer *w, const struct rest *rest, int key_bits, 
 void nd_hamming_solver_keys(struct nd_hamming_solver *s, unsigned bits, int key_bits,
                             uint64_t *keys)
 {
-    struct writer w = {s, nd_hamming_words(bits), keys};
-    struct rest all = {.n = bits};
+    struct key_writer w = {s, nd_hamming_words(bits), keys};
+    struct bits_left all = {.n = bits};
     const uint64_t none[ND_HAMMING_WORDS_MAX] = {0};
 
     for (unsigned i = 0; i < bits; i++)

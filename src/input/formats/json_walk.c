@@ -196,7 +196,7 @@ bool nd_json_number_valid(const char *p, size_t len)
 /* ---- The grammar of JSON over the index of tokens, taking the wanted values on the way ---- */
 
 /* The progress of collecting the values of a path through arrays. */
-struct list {
+struct json_list {
     struct nd_json_value *last;
     unsigned open;             /* nesting depth of arrays that it is going through */
     uint64_t element, last_in; /* elements so far; the element that `last` belongs to */
@@ -204,7 +204,7 @@ struct list {
     bool has_key;              /* a key outside of arrays matched the whole path */
 };
 
-struct walk {
+struct json_walk {
     const char *text;
     size_t len;
     const uint32_t *at; /* start of each token */
@@ -214,26 +214,26 @@ struct walk {
     unsigned found_at[ND_JSON_PATHS_MAX];   /* depth at which its value was found; 0: not yet */
     struct nd_json_value *values;
     size_t n_paths;
-    uint64_t lists;                      /* the paths through arrays */
-    struct list list[ND_JSON_PATHS_MAX]; /* theirs */
+    uint64_t lists;                           /* the paths through arrays */
+    struct json_list list[ND_JSON_PATHS_MAX]; /* theirs */
     const char *reason;
     bool no_memory;
 };
 
-static bool fail(struct walk *w, const char *reason)
+static bool fail(struct json_walk *w, const char *reason)
 {
     w->reason = reason;
     return false;
 }
 
 /* The first byte of the next token; 0: there is none. */
-static char next_byte(const struct walk *w)
+static char next_byte(const struct json_walk *w)
 {
     return w->i < w->n ? w->text[w->at[w->i]] : 0;
 }
 
 /* Take the next token: all of its bytes, without the white space after it. */
-static struct nd_view take_token(struct walk *w)
+static struct nd_view take_token(struct json_walk *w)
 {
     size_t begin = w->at[w->i++], end = w->i < w->n ? w->at[w->i] : w->len;
 
@@ -243,7 +243,7 @@ static struct nd_view take_token(struct walk *w)
 }
 
 /* Take a string token: the bytes between its quotes. */
-static bool take_string(struct walk *w, struct nd_view *inside)
+static bool take_string(struct json_walk *w, struct nd_view *inside)
 {
     struct nd_view token = take_token(w);
 
@@ -253,7 +253,7 @@ static bool take_string(struct walk *w, struct nd_view *inside)
     return true;
 }
 
-static bool unescape(struct walk *w, struct nd_view raw, struct nd_view *out,
+static bool unescape(struct json_walk *w, struct nd_view raw, struct nd_view *out,
                      unsigned char *has_surrogates)
 {
     char *made;
@@ -276,9 +276,9 @@ static bool unescape(struct walk *w, struct nd_view raw, struct nd_view *out,
 }
 
 /* Append a value to those that a path has already. */
-static void append(struct walk *w, unsigned i, struct nd_json_value value)
+static void append(struct json_walk *w, unsigned i, struct nd_json_value value)
 {
-    struct list *list = &w->list[i];
+    struct json_list *list = &w->list[i];
     struct nd_json_value *next = nd_arena_alloc(w->arena, sizeof *next);
 
     if (!next) {
@@ -291,7 +291,7 @@ static void append(struct walk *w, unsigned i, struct nd_json_value value)
 }
 
 /* The value of a key outside of arrays, for a path through arrays: it comes first. */
-static void store_key(struct walk *w, unsigned i, unsigned depth, struct nd_json_value value)
+static void store_key(struct json_walk *w, unsigned i, unsigned depth, struct nd_json_value value)
 {
     if (w->list[i].has_key && depth >= w->found_at[i])
         return;
@@ -301,9 +301,10 @@ static void store_key(struct walk *w, unsigned i, unsigned depth, struct nd_json
 }
 
 /* The value of an element, which has exactly one for a path. */
-static void store_element(struct walk *w, unsigned i, unsigned depth, struct nd_json_value value)
+static void store_element(struct json_walk *w, unsigned i, unsigned depth,
+                          struct nd_json_value value)
 {
-    struct list *list = &w->list[i];
+    struct json_list *list = &w->list[i];
 
     if (list->has_key || list->is_complete)
         return;
@@ -321,7 +322,7 @@ static void store_element(struct walk *w, unsigned i, unsigned depth, struct nd_
     w->found_at[i] = depth;
 }
 
-static void store(struct walk *w, uint64_t wanted, unsigned depth, struct nd_json_value value)
+static void store(struct json_walk *w, uint64_t wanted, unsigned depth, struct nd_json_value value)
 {
     for (; wanted; wanted &= wanted - 1) {
         unsigned i = (unsigned)__builtin_ctzll(wanted);
@@ -337,7 +338,7 @@ static void store(struct walk *w, uint64_t wanted, unsigned depth, struct nd_jso
     }
 }
 
-static bool take_string_value(struct walk *w, uint64_t wanted, unsigned depth)
+static bool take_string_value(struct json_walk *w, uint64_t wanted, unsigned depth)
 {
     struct nd_json_value value = {.kind = ND_JSON_STRING};
     struct nd_view inside;
@@ -354,7 +355,7 @@ static bool take_string_value(struct walk *w, uint64_t wanted, unsigned depth)
     return true;
 }
 
-static bool take_scalar(struct walk *w, uint64_t wanted, unsigned depth)
+static bool take_scalar(struct json_walk *w, uint64_t wanted, unsigned depth)
 {
     struct nd_view token = take_token(w);
     enum nd_json_kind kind;
@@ -371,11 +372,11 @@ static bool take_scalar(struct walk *w, uint64_t wanted, unsigned depth)
     return true;
 }
 
-static bool take_value(struct walk *w, uint64_t wanted, uint64_t below, unsigned depth);
+static bool take_value(struct json_walk *w, uint64_t wanted, uint64_t below, unsigned depth);
 
 /* Which of the paths `open` at this depth end with the key, and which continue below it. */
-static void match_key(const struct walk *w, struct nd_view key, uint64_t open, uint64_t *wanted,
-                      uint64_t *below)
+static void match_key(const struct json_walk *w, struct nd_view key, uint64_t open,
+                      uint64_t *wanted, uint64_t *below)
 {
     *wanted = *below = 0;
     for (; open; open &= open - 1) {
@@ -391,7 +392,7 @@ static void match_key(const struct walk *w, struct nd_view key, uint64_t open, u
     }
 }
 
-static void shorten(struct walk *w, uint64_t below, size_t by)
+static void shorten(struct json_walk *w, uint64_t below, size_t by)
 {
     for (; below; below &= below - 1) {
         unsigned i = (unsigned)__builtin_ctzll(below);
@@ -402,7 +403,8 @@ static void shorten(struct walk *w, uint64_t below, size_t by)
 }
 
 /* Read a value below which paths continue, each shorter by `by` bytes. */
-static bool take_below(struct walk *w, uint64_t wanted, uint64_t below, size_t by, unsigned depth)
+static bool take_below(struct json_walk *w, uint64_t wanted, uint64_t below, size_t by,
+                       unsigned depth)
 {
     bool ok;
 
@@ -417,7 +419,7 @@ static bool take_below(struct walk *w, uint64_t wanted, uint64_t below, size_t b
     return ok;
 }
 
-static bool take_member(struct walk *w, uint64_t open, unsigned depth)
+static bool take_member(struct json_walk *w, uint64_t open, unsigned depth)
 {
     struct nd_view raw, key;
     uint64_t wanted = 0, below = 0;
@@ -436,10 +438,10 @@ static bool take_member(struct walk *w, uint64_t open, unsigned depth)
 }
 
 /* Begin or end the elements of an array that paths go through. */
-static void pass_elements(struct walk *w, uint64_t paths, bool begin)
+static void pass_elements(struct json_walk *w, uint64_t paths, bool begin)
 {
     for (; paths; paths &= paths - 1) {
-        struct list *list = &w->list[__builtin_ctzll(paths)];
+        struct json_list *list = &w->list[__builtin_ctzll(paths)];
 
         list->element += begin;
         list->open += begin;
@@ -448,7 +450,7 @@ static void pass_elements(struct walk *w, uint64_t paths, bool begin)
 }
 
 /* Read an element of an array, in which the paths `open` continue. */
-static bool take_element(struct walk *w, uint64_t open, unsigned depth)
+static bool take_element(struct json_walk *w, uint64_t open, unsigned depth)
 {
     static const struct nd_view star = {"*", 1};
     uint64_t wanted, below;
@@ -462,17 +464,17 @@ static bool take_element(struct walk *w, uint64_t open, unsigned depth)
 }
 
 /* The first of equal keys counts, so later arrays are ignored. */
-static void complete_lists(struct walk *w, uint64_t paths)
+static void complete_lists(struct json_walk *w, uint64_t paths)
 {
     for (; paths; paths &= paths - 1) {
-        struct list *list = &w->list[__builtin_ctzll(paths)];
+        struct json_list *list = &w->list[__builtin_ctzll(paths)];
 
         list->is_complete |= !list->open && list->last;
     }
 }
 
 /* Read an object or array from its bracket on; `open`: paths to look for among its members. */
-static bool take_container(struct walk *w, uint64_t open, unsigned depth)
+static bool take_container(struct json_walk *w, uint64_t open, unsigned depth)
 {
     bool is_object = next_byte(w) == '{';
     char close = is_object ? '}' : ']';
@@ -500,7 +502,7 @@ static bool take_container(struct walk *w, uint64_t open, unsigned depth)
     }
 }
 
-static bool take_value(struct walk *w, uint64_t wanted, uint64_t below, unsigned depth)
+static bool take_value(struct json_walk *w, uint64_t wanted, uint64_t below, unsigned depth)
 {
     char c = next_byte(w);
     struct nd_json_value value = {.kind = c == '{' ? ND_JSON_OBJECT : ND_JSON_ARRAY};
@@ -524,7 +526,7 @@ static bool take_value(struct walk *w, uint64_t wanted, uint64_t below, unsigned
     return true;
 }
 
-static bool take_record(struct walk *w)
+static bool take_record(struct json_walk *w)
 {
     uint64_t all = w->n_paths == 64 ? UINT64_MAX : (UINT64_C(1) << w->n_paths) - 1;
 
@@ -545,7 +547,7 @@ static bool goes_through_arrays(struct nd_view path)
     return false;
 }
 
-static void begin_path(struct walk *w, size_t i, struct nd_view path, bool may_list)
+static void begin_path(struct json_walk *w, size_t i, struct nd_view path, bool may_list)
 {
     w->rest[i] = path;
     w->found_at[i] = 0;
@@ -553,7 +555,7 @@ static void begin_path(struct walk *w, size_t i, struct nd_view path, bool may_l
     if (!may_list || !goes_through_arrays(path))
         return;
     w->lists |= UINT64_C(1) << i;
-    w->list[i] = (struct list){.last = NULL};
+    w->list[i] = (struct json_list){.last = NULL};
 }
 
 enum nd_json_found nd_json_walk(struct nd_json_indexer *indexer, const char *text, size_t len,
@@ -561,7 +563,7 @@ enum nd_json_found nd_json_walk(struct nd_json_indexer *indexer, const char *tex
                                 struct nd_arena *arena, struct nd_json_value *values,
                                 const char **reason)
 {
-    struct walk w;
+    struct json_walk w;
     enum nd_json_found found = nd_json_index(indexer, text, len, &w.at, &w.n);
 
     switch (found) {

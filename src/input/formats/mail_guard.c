@@ -165,13 +165,13 @@ enum {
 };
 
 /* State of the header field that the line belongs to. */
-struct field {
+struct mail_field {
     bool has_addresses;
     size_t groups, addresses, words, bytes;
 };
 
 struct guard {
-    struct field field;
+    struct mail_field field;
     bool is_in_header;
     bool has_message; /* the part is a message, whose header follows */
     bool is_digest;   /* parts may be messages without declaring it */
@@ -261,11 +261,11 @@ static void take_line(struct guard *g, const char *line, size_t len)
         g->parts++;
         g->is_in_header = true;
         g->has_message = g->is_digest;
-        g->field = (struct field){.bytes = 0};
+        g->field = (struct mail_field){.bytes = 0};
         return;
     }
     if (*line != ' ' && *line != '\t')
-        g->field = (struct field){.has_addresses = has_addresses(line, len)};
+        g->field = (struct mail_field){.has_addresses = has_addresses(line, len)};
     if (g->field.has_addresses) {
         g->field.groups += count(line, len, ':');
         g->field.addresses += count(line, len, ',');

@@ -14,7 +14,7 @@
  */
 
 /* The rest of a page, passed over as libxml2's parser for HTML does. */
-struct rest {
+struct page_rest {
     const char *at, *end;
 };
 
@@ -29,14 +29,14 @@ static bool is_white(char c)
            (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f');
 }
 
-static bool begins(struct rest r, const char *with)
+static bool begins(struct page_rest r, const char *with)
 {
     size_t n = strlen(with);
 
     return (size_t)(r.end - r.at) >= n && strncasecmp(r.at, with, n) == 0;
 }
 
-static bool is_tag(struct rest r, const char *name)
+static bool is_tag(struct page_rest r, const char *name)
 {
     size_t n = strlen(name);
 
@@ -45,14 +45,14 @@ static bool is_tag(struct rest r, const char *name)
 }
 
 /* To behind the first `c`, or to the end. */
-static void pass(struct rest *r, char c)
+static void pass(struct page_rest *r, char c)
 {
     const char *found = memchr(r->at, c, (size_t)(r->end - r->at));
 
     r->at = found ? found + 1 : r->end;
 }
 
-static void pass_comment(struct rest *r)
+static void pass_comment(struct page_rest *r)
 {
     for (r->at += 4; r->at < r->end; pass(r, '-'))
         if (r->at[-1] == '-' && (begins(*r, "->") || begins(*r, "-!>")))
@@ -60,7 +60,7 @@ static void pass_comment(struct rest *r)
 }
 
 /* The text of a script or style, which goes on to the end tag of the same name. */
-static void pass_raw(struct rest *r, const char *end_tag)
+static void pass_raw(struct page_rest *r, const char *end_tag)
 {
     for (pass(r, '<'); r->at < r->end; pass(r, '<')) {
         if (begins(*r, end_tag + 1)) {
@@ -70,7 +70,7 @@ static void pass_raw(struct rest *r, const char *end_tag)
     }
 }
 
-static void pass_value(struct rest *r)
+static void pass_value(struct page_rest *r)
 {
     if (r->at < r->end && (*r->at == '"' || *r->at == '\'')) {
         r->at++;
@@ -81,7 +81,7 @@ static void pass_value(struct rest *r)
         r->at++;
 }
 
-static void pass_white(struct rest *r)
+static void pass_white(struct page_rest *r)
 {
     while (r->at < r->end && is_white(*r->at))
         r->at++;
@@ -101,7 +101,7 @@ static bool is_name_end(char c)
 }
 
 /* One attribute, or what is none up to the next white space. */
-static void pass_attribute(struct rest *r)
+static void pass_attribute(struct page_rest *r)
 {
     const char *from = r->at;
 
@@ -121,7 +121,7 @@ static void pass_attribute(struct rest *r)
 }
 
 /* Most tags are short and end at the first '>', having no quote before it. */
-static bool pass_short_tag(struct rest *r)
+static bool pass_short_tag(struct page_rest *r)
 {
     size_t left = (size_t)(r->end - r->at),
            max = left < ND_ATTRIBUTES_MAX ? left : ND_ATTRIBUTES_MAX;
@@ -138,7 +138,7 @@ static bool pass_short_tag(struct rest *r)
 }
 
 /* The rest of a start tag; how many attributes it has at most. */
-static size_t pass_tag(struct rest *r)
+static size_t pass_tag(struct page_rest *r)
 {
     size_t n = 0;
 
@@ -162,12 +162,12 @@ static size_t pass_tag(struct rest *r)
 
 bool nd_page_has_crowded_element(struct nd_view page)
 {
-    struct rest r = {page.data, page.data + page.len};
+    struct page_rest r = {page.data, page.data + page.len};
 
     if (page.len <= ND_ATTRIBUTES_MAX)
         return false;
     for (pass(&r, '<'); r.at < r.end; pass(&r, '<')) {
-        struct rest tag = {r.at - 1, r.end};
+        struct page_rest tag = {r.at - 1, r.end};
 
         if (begins(tag, "<!--")) {
             pass_comment(&tag);

@@ -21,7 +21,7 @@
 enum { DEPTH_MAX = 5000 };
 
 /* How far libxml2 has come. */
-struct reading {
+struct html_reading {
     struct nd_html_page *page;
     struct nd_arena *arena;
     htmlParserCtxtPtr context;
@@ -73,13 +73,13 @@ static enum element kind_of(const xmlChar *name)
     return INLINE;
 }
 
-static void out_of_memory(struct reading *r)
+static void out_of_memory(struct html_reading *r)
 {
     r->no_memory = true;
     nd_libxml.xmlStopParser(r->context);
 }
 
-static void begin_marks(struct reading *r, const xmlChar *name, const xmlChar **attributes)
+static void begin_marks(struct html_reading *r, const xmlChar *name, const xmlChar **attributes)
 {
     const char *href = NULL;
     /* The text goes on here: for an empty anchor at the start of a line, in that line. */
@@ -93,7 +93,7 @@ static void begin_marks(struct reading *r, const xmlChar *name, const xmlChar **
 }
 
 /* libxml2 has put it on the stack of open elements by now. */
-static void begin_in_tree(struct reading *r, const xmlChar *name)
+static void begin_in_tree(struct html_reading *r, const xmlChar *name)
 {
     size_t depth = r->context->nameNr > 0 ? (size_t)r->context->nameNr - 1 : 0;
 
@@ -103,7 +103,7 @@ static void begin_in_tree(struct reading *r, const xmlChar *name)
 
 static void start_element(void *context, const xmlChar *name, const xmlChar **attributes)
 {
-    struct reading *r = context;
+    struct html_reading *r = context;
     enum element kind = kind_of(name);
 
     if (r->page->wants_marks && r->hidden == 0)
@@ -130,7 +130,7 @@ static void start_element(void *context, const xmlChar *name, const xmlChar **at
 
 static void end_element(void *context, const xmlChar *name)
 {
-    struct reading *r = context;
+    struct html_reading *r = context;
     enum element kind = kind_of(name);
 
     if (kind == HIDDEN && r->hidden > 0)
@@ -179,7 +179,7 @@ static bool append(struct nd_buffer *b, char *gap, const char *text, size_t len,
 }
 
 /* Append text that is seen of a page, with its marks. */
-static bool append_text(struct reading *r, const char *text, size_t len)
+static bool append_text(struct html_reading *r, const char *text, size_t len)
 {
     struct nd_buffer *b = &r->page->text;
     size_t from = b->len;
@@ -194,7 +194,7 @@ static bool append_text(struct reading *r, const char *text, size_t len)
 
 static void characters(void *context, const xmlChar *text, int len)
 {
-    struct reading *r = context;
+    struct html_reading *r = context;
     bool ok = true;
 
     if (len <= 0 || r->hidden > 0)
@@ -212,7 +212,7 @@ static void characters(void *context, const xmlChar *text, int len)
 static void note_error(void *context, xmlErrorPtr error)
 {
     if (error && error->code == XML_ERR_NO_MEMORY)
-        ((struct reading *)context)->no_memory = true;
+        ((struct html_reading *)context)->no_memory = true;
 }
 
 static bool contains(struct nd_view v, const char *part)
@@ -252,7 +252,7 @@ static bool make_safe(struct nd_arena *arena, struct nd_view *v)
 }
 
 /* One call for the whole page: fed in pieces, libxml2 gives other text.  False: out of memory. */
-static bool read_page(struct reading *r, struct nd_view v)
+static bool read_page(struct html_reading *r, struct nd_view v)
 {
     htmlSAXHandler sax = {
         .startElement = start_element,
@@ -320,7 +320,7 @@ static int compose(struct nd_parsing *p)
 int nd_html_read(struct nd_parsing *p, struct nd_view v, bool wants_marks, bool wants_tree)
 {
     struct nd_parser *parser = p->parser;
-    struct reading r = {.page = &parser->page, .arena = &parser->arena};
+    struct html_reading r = {.page = &parser->page, .arena = &parser->arena};
 
     if (nd_libxml_load())
         return nd_parsing_refuse(p, "%s", nd_libxml_load());

@@ -41,16 +41,16 @@ struct decode_stream {
 };
 
 /* Results of one call of a decoder. */
-enum step { STEP_ON, STEP_FRAME_ENDS, STEP_DAMAGED };
+enum unpack_step { STEP_ON, STEP_FRAME_ENDS, STEP_DAMAGED };
 
-static enum step damage(struct decode_stream *d, const char *what)
+static enum unpack_step damage(struct decode_stream *d, const char *what)
 {
     d->damage = what;
     d->status = ND_EINPUT;
     return STEP_DAMAGED;
 }
 
-static enum step no_memory(struct decode_stream *d)
+static enum unpack_step no_memory(struct decode_stream *d)
 {
     d->damage = "out of memory";
     d->status = ND_ENOMEM;
@@ -61,7 +61,7 @@ static enum step no_memory(struct decode_stream *d)
  * libzstd forgets what it decoded in a call that meets damage: so each call gets no more than the
  * block that it asks for.
  */
-static enum step step_zstd(struct decode_stream *d, char *out, size_t capacity, size_t *made)
+static enum unpack_step step_zstd(struct decode_stream *d, char *out, size_t capacity, size_t *made)
 {
     size_t have = d->len - d->at;
     ZSTD_inBuffer in = {d->in + d->at, have < d->zstd_wants ? have : d->zstd_wants, 0};
@@ -76,7 +76,7 @@ static enum step step_zstd(struct decode_stream *d, char *out, size_t capacity, 
     return wants ? STEP_ON : STEP_FRAME_ENDS;
 }
 
-static enum step step_xz(struct decode_stream *d, char *out, size_t capacity, size_t *made)
+static enum unpack_step step_xz(struct decode_stream *d, char *out, size_t capacity, size_t *made)
 {
     int code; /* an lzma_ret: most of them cannot be */
 
@@ -98,7 +98,7 @@ static enum step step_xz(struct decode_stream *d, char *out, size_t capacity, si
     return STEP_ON; /* and where no progress can be made, the caller sees it */
 }
 
-static enum step step_bz2(struct decode_stream *d, char *out, size_t capacity, size_t *made)
+static enum unpack_step step_bz2(struct decode_stream *d, char *out, size_t capacity, size_t *made)
 {
     int code;
 
@@ -121,7 +121,7 @@ static enum step step_bz2(struct decode_stream *d, char *out, size_t capacity, s
     return damage(d, "its data or a checksum is wrong");
 }
 
-static enum step step(struct decode_stream *d, char *out, size_t capacity, size_t *made)
+static enum unpack_step step(struct decode_stream *d, char *out, size_t capacity, size_t *made)
 {
     *made = 0;
     if (capacity > 1u << 30)
@@ -181,7 +181,7 @@ static ssize_t decode_fill(struct nd_stream *s, char *out, size_t capacity)
     for (;;) {
         int more = refill(d);
         size_t made, before = d->at;
-        enum step result;
+        enum unpack_step result;
 
         if (more < 0)
             return -1;

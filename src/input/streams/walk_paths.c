@@ -37,7 +37,7 @@ struct pending {
     size_t visited;    /* LEAVE: the directory whose content has all been read */
 };
 
-struct walk {
+struct folder_walk {
     const struct nd_input_options *options;
     const struct nd_problem_handler *on_problem;
     struct nd_arena *strings;
@@ -52,7 +52,8 @@ struct walk {
     bool has_told; /* something of what lies below it */
 };
 
-static void ND_PRINTF(3, 4) tell(struct walk *w, enum nd_problem_kind kind, const char *format, ...)
+static void ND_PRINTF(3, 4)
+    tell(struct folder_walk *w, enum nd_problem_kind kind, const char *format, ...)
 {
     char message[2048];
     va_list args;
@@ -118,12 +119,12 @@ bool nd_path_is_wanted(const struct nd_input_options *options, const char *below
            !matches_one(options->excludes, options->n_excludes, below);
 }
 
-static bool matches(const struct walk *w, const char *path)
+static bool matches(const struct folder_walk *w, const char *path)
 {
     return nd_path_is_wanted(w->options, path + w->below);
 }
 
-static const char *join(struct walk *w, const char *directory, const char *name)
+static const char *join(struct folder_walk *w, const char *directory, const char *name)
 {
     size_t n = strlen(directory), m = strlen(name);
     bool slash = n > 0 && directory[n - 1] != '/';
@@ -138,7 +139,7 @@ static const char *join(struct walk *w, const char *directory, const char *name)
     return path;
 }
 
-static size_t bucket_of(const struct walk *w, dev_t device, ino_t inode)
+static size_t bucket_of(const struct folder_walk *w, dev_t device, ino_t inode)
 {
     uint64_t key = nd_mix64((uint64_t)inode + nd_mix64((uint64_t)device));
     size_t b = (size_t)key & (w->n_buckets - 1);
@@ -149,7 +150,7 @@ static size_t bucket_of(const struct walk *w, dev_t device, ino_t inode)
     return b;
 }
 
-static bool grow_buckets(struct walk *w)
+static bool grow_buckets(struct folder_walk *w)
 {
     size_t n = w->n_buckets ? 2 * w->n_buckets : 64;
     size_t *bucket = calloc(n, sizeof *bucket);
@@ -165,7 +166,7 @@ static bool grow_buckets(struct walk *w)
 }
 
 /* 1: it is new; 0: it was met before, `*before` says as what; -1: out of memory. */
-static int visit(struct walk *w, const char *path, const struct stat *st,
+static int visit(struct folder_walk *w, const char *path, const struct stat *st,
                  const struct visited **before)
 {
     size_t b;
@@ -184,7 +185,7 @@ static int visit(struct walk *w, const char *path, const struct stat *st,
     return 1;
 }
 
-static bool push(struct walk *w, struct pending p)
+static bool push(struct folder_walk *w, struct pending p)
 {
     if (!ND_RESERVE(w->pending, &w->pending_capacity, w->n_pending + 1))
         return false;
@@ -227,7 +228,7 @@ static bool is_ours(const char *name)
 }
 
 /* Put the entries of the directory on the stack. */
-static enum nd_status list_directory(struct walk *w, const char *path)
+static enum nd_status list_directory(struct folder_walk *w, const char *path)
 {
     DIR *directory = opendir(path);
     enum nd_status status = ND_OK;
@@ -260,7 +261,7 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool has_folder(const struct walk *w, size_t from, const char *name)
+static bool has_folder(const struct folder_walk *w, size_t from, const char *name)
 {
     for (size_t i = from; i < w->n_pending; i++)
         if (w->pending[i].is_directory && strcmp(name_of(w->pending[i].path), name) == 0)
@@ -269,7 +270,7 @@ static bool has_folder(const struct walk *w, size_t from, const char *name)
 }
 
 /* In a Maildir, what lies in tmp/ is still being delivered.  The entries begin at `from`. */
-static void drop_deliveries(struct walk *w, size_t from)
+static void drop_deliveries(struct folder_walk *w, size_t from)
 {
     size_t n = from;
 
@@ -281,7 +282,8 @@ static void drop_deliveries(struct walk *w, size_t from)
     w->n_pending = n;
 }
 
-static enum nd_status enter_directory(struct walk *w, const char *path, const struct stat *st)
+static enum nd_status enter_directory(struct folder_walk *w, const char *path,
+                                      const struct stat *st)
 {
     const struct visited *before = NULL;
     enum nd_status status;
@@ -306,7 +308,7 @@ static enum nd_status enter_directory(struct walk *w, const char *path, const st
     return status;
 }
 
-static enum nd_status visit_entry(struct walk *w, const char *path)
+static enum nd_status visit_entry(struct folder_walk *w, const char *path)
 {
     struct stat st;
 
@@ -332,7 +334,7 @@ static enum nd_status visit_entry(struct walk *w, const char *path)
 }
 
 /* All below one directory that was given. */
-static enum nd_status walk_directory(struct walk *w, const char *path, const struct stat *st)
+static enum nd_status walk_directory(struct folder_walk *w, const char *path, const struct stat *st)
 {
     size_t n = strlen(path), before = w->list->count;
     enum nd_status status;
@@ -362,7 +364,7 @@ enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
                                const struct nd_problem_handler *on_problem,
                                struct nd_arena *strings, struct nd_path_list *list)
 {
-    struct walk w = {
+    struct folder_walk w = {
         .options = options, .on_problem = on_problem, .strings = strings, .list = list};
     enum nd_status status = ND_OK;
     bool has_stdin = false;

@@ -18,7 +18,7 @@
 enum { LOW_MAX = 57, FEW = 12, PLACES = 512, FAR = 1 << 12 };
 
 /* Places of ones, as seen from bit 0 of the word `base`. */
-struct places {
+struct places_avx2 {
     uint64_t base, word; /* the next word to read */
     uint64_t from;       /* which of its bits count: all, but of the first word */
     size_t n;
@@ -26,7 +26,7 @@ struct places {
 };
 
 /* Read words until there are `wanted` places, or until the next one is very far away. */
-TARGET static void find_places(struct places *p, const uint64_t *high, size_t wanted)
+TARGET static void find_places(struct places_avx2 *p, const uint64_t *high, size_t wanted)
 {
     __m256i base = _mm256_setzero_si256();
     size_t n = 0;
@@ -49,17 +49,17 @@ TARGET static void find_places(struct places *p, const uint64_t *high, size_t wa
 }
 
 /* How four low parts lie from a byte on: two pairs, each in 16 bytes. */
-struct low_parts {
+struct low_parts_avx2 {
     size_t pair[2];
     __m256i byte, shift;
 };
 
 /* The low parts of values i to i + 3, as seen from `first`, a byte's first bit. */
-TARGET static struct low_parts low_parts(const struct nd_elias_fano_run *run, uint64_t i,
-                                         uint64_t first)
+TARGET static struct low_parts_avx2 low_parts(const struct nd_elias_fano_run *run, uint64_t i,
+                                              uint64_t first)
 {
     uint64_t bit = i * run->low_bits - first, shift[4];
-    struct low_parts l;
+    struct low_parts_avx2 l;
     uint8_t byte[32];
 
     for (unsigned lane = 0; lane < 4; lane++, bit += run->low_bits) {
@@ -75,7 +75,7 @@ TARGET static struct low_parts low_parts(const struct nd_elias_fano_run *run, ui
 }
 
 /* Four values, whose places are `at` and whose high parts are by `less` less. */
-TARGET static inline __m256i join(const struct low_parts *l, const unsigned char *byte,
+TARGET static inline __m256i join(const struct low_parts_avx2 *l, const unsigned char *byte,
                                   const uint32_t *at, __m256i less, unsigned low_bits)
 {
     const __m128i *first = (const __m128i *)(const void *)(byte + l->pair[0]);
@@ -104,14 +104,14 @@ TARGET static inline uint64_t join_one(const struct nd_elias_fano_run *run, uint
  * The values of n places, the first of them being number i of the run.  A pair is loaded as 16
  * bytes.  Only 8 are surely readable from the last value on, so that the loop ends 64 bits before.
  */
-TARGET static void join_places(const struct nd_elias_fano_run *run, const struct places *p,
+TARGET static void join_places(const struct nd_elias_fano_run *run, const struct places_avx2 *p,
                                size_t i, size_t n, uint64_t *out)
 {
     const unsigned l = run->low_bits;
     const uint64_t first = run->first + i, less = first - p->base * 64;
     const uint64_t begin = first * l / 8 * 8;
-    const struct low_parts left = low_parts(run, first, begin),
-                           right = low_parts(run, first + 4, begin);
+    const struct low_parts_avx2 left = low_parts(run, first, begin),
+                                right = low_parts(run, first + 4, begin);
     const unsigned char *byte = (const unsigned char *)run->low + begin / 8;
     const size_t spare = (64 + l - 1) / l;
     __m256i by =
@@ -132,7 +132,7 @@ TARGET static void join_places(const struct nd_elias_fano_run *run, const struct
 
 void nd_elias_fano_avx2(const struct nd_elias_fano_run *run, uint64_t *out)
 {
-    struct places p = {.word = run->place / 64, .from = ~UINT64_C(0) << run->place % 64};
+    struct places_avx2 p = {.word = run->place / 64, .from = ~UINT64_C(0) << run->place % 64};
     size_t i = 0;
 
     if (run->low_bits > LOW_MAX || run->low_bits == 0 || run->count < FEW) {

@@ -15,7 +15,7 @@
 enum { LOW_MAX = 49, FEW = 12, PLACES = 512, FAR = 1 << 12 };
 
 /* Places of ones, as seen from bit 0 of the word `base`. */
-struct places {
+struct places_avx512 {
     uint64_t base, word; /* the next word to read */
     uint64_t from;       /* which of its bits count: all, but of the first word */
     size_t n;
@@ -23,7 +23,7 @@ struct places {
 };
 
 /* Read words until there are `wanted` places, or until the next one is very far away. */
-TARGET static void find_places(struct places *p, const uint64_t *high, size_t wanted)
+TARGET static void find_places(struct places_avx512 *p, const uint64_t *high, size_t wanted)
 {
     const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     __m512i at = iota;
@@ -46,18 +46,18 @@ TARGET static void find_places(struct places *p, const uint64_t *high, size_t wa
 }
 
 /* How eight low parts lie from a bit on. */
-struct low_parts {
+struct low_parts_avx512 {
     __m512i word, shift, mask;
     const unsigned char *byte;
     unsigned bit, bits;
 };
 
-TARGET static struct low_parts low_parts(const struct nd_elias_fano_run *run, size_t i)
+TARGET static struct low_parts_avx512 low_parts(const struct nd_elias_fano_run *run, size_t i)
 {
     uint64_t bit = (run->first + i) * run->low_bits;
-    struct low_parts l = {.byte = (const unsigned char *)run->low + bit / 8,
-                          .bit = (unsigned)(bit % 8),
-                          .bits = run->low_bits};
+    struct low_parts_avx512 l = {.byte = (const unsigned char *)run->low + bit / 8,
+                                 .bit = (unsigned)(bit % 8),
+                                 .bits = run->low_bits};
     uint64_t shift[8];
     uint16_t word[32];
 
@@ -75,14 +75,14 @@ TARGET static struct low_parts low_parts(const struct nd_elias_fano_run *run, si
 }
 
 /* The bytes that n <= 8 low parts are made of; no more than 8 from where the last one begins. */
-TARGET static __mmask64 bytes_of(const struct low_parts *l, unsigned n)
+TARGET static __mmask64 bytes_of(const struct low_parts_avx512 *l, unsigned n)
 {
     unsigned bytes = (l->bit + (n - 1) * l->bits) / 16 * 2 + 8;
 
     return ~UINT64_C(0) >> (64 - bytes);
 }
 
-TARGET static inline __m512i join(const struct low_parts *l, const unsigned char *byte,
+TARGET static inline __m512i join(const struct low_parts_avx512 *l, const unsigned char *byte,
                                   __mmask64 bytes, __m512i high)
 {
     __m512i low = _mm512_maskz_loadu_epi8(bytes, byte);
@@ -93,10 +93,10 @@ TARGET static inline __m512i join(const struct low_parts *l, const unsigned char
 }
 
 /* The values of n places, the first of them being number i of the run. */
-TARGET static void join_places(const struct nd_elias_fano_run *run, const struct places *p,
+TARGET static void join_places(const struct nd_elias_fano_run *run, const struct places_avx512 *p,
                                size_t i, size_t n, uint64_t *out)
 {
-    struct low_parts l = low_parts(run, i);
+    struct low_parts_avx512 l = low_parts(run, i);
     const __mmask64 bytes = bytes_of(&l, 8);
     const unsigned char *byte = l.byte;
     const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
@@ -123,7 +123,7 @@ TARGET static void join_places(const struct nd_elias_fano_run *run, const struct
 
 void nd_elias_fano_avx512(const struct nd_elias_fano_run *run, uint64_t *out)
 {
-    struct places p = {.word = run->place / 64, .from = ~UINT64_C(0) << run->place % 64};
+    struct places_avx512 p = {.word = run->place / 64, .from = ~UINT64_C(0) << run->place % 64};
     size_t i = 0;
 
     if (run->low_bits > LOW_MAX || run->count < FEW) {

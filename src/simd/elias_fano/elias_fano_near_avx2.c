@@ -16,14 +16,14 @@
 /* A lane is 32 bits, and a load of one part 64, of which the shift takes up to 7. */
 enum { LANE_MAX = 25, LOW_MAX = 57, LANES = 8, FEW = 14 };
 
-struct parts {
+struct near_parts_avx2 {
     __m256i byte, shift, mask, most;
     __m256i value[ND_ELIAS_FANO_PROBES];
     size_t second; /* where the 16 bytes of the last four begin, from those of the first four on */
 };
 
-TARGET static inline struct parts parts_of(const struct nd_elias_fano_run *run,
-                                           const struct nd_elias_fano_probes *probes)
+TARGET static inline struct near_parts_avx2 parts_of(const struct nd_elias_fano_run *run,
+                                                     const struct nd_elias_fano_probes *probes)
 {
     const unsigned bits = run->low_bits, bit = (unsigned)(run->first * bits % 8);
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -32,7 +32,7 @@ TARGET static inline struct parts parts_of(const struct nd_elias_fano_run *run,
     /* where each lane's part begins; of that byte and the three behind it the numbers */
     __m256i at = _mm256_add_epi32(_mm256_mullo_epi32(lane, _mm256_set1_epi32((int)bits)),
                                   _mm256_set1_epi32((int)bit));
-    struct parts p = {.second = (bit + 4 * bits) / 8};
+    struct near_parts_avx2 p = {.second = (bit + 4 * bits) / 8};
     __m256i from =
         _mm256_blend_epi32(_mm256_setzero_si256(), _mm256_set1_epi32((int)p.second), 0xF0);
 
@@ -47,7 +47,7 @@ TARGET static inline struct parts parts_of(const struct nd_elias_fano_run *run,
 }
 
 /* Eight parts from a byte on, each at the lowest bits of its lane, and what is behind it. */
-TARGET static inline __attribute__((always_inline)) __m256i load(const struct parts *p,
+TARGET static inline __attribute__((always_inline)) __m256i load(const struct near_parts_avx2 *p,
                                                                  const unsigned char *byte)
 {
     const __m128i *first = (const __m128i *)(const void *)byte;
@@ -60,14 +60,15 @@ TARGET static inline __attribute__((always_inline)) __m256i load(const struct pa
 
 /* Which of them are near to a probe. */
 TARGET static inline __attribute__((always_inline)) __m256i
-near_of(const struct parts *p, __m256i x, unsigned probe, unsigned distance)
+near_of(const struct near_parts_avx2 *p, __m256i x, unsigned probe, unsigned distance)
 {
     x = _mm256_and_si256(_mm256_xor_si256(x, p->value[probe]), p->mask);
     return nd_near_words(x, distance, p->most);
 }
 
 /* List eight parts, from number j on, that are near to a probe. */
-TARGET static __attribute__((noinline)) size_t list_near(const struct parts *p, __m256i x, size_t j,
+TARGET static __attribute__((noinline)) size_t list_near(const struct near_parts_avx2 *p, __m256i x,
+                                                         size_t j,
                                                          const struct nd_elias_fano_probes *probes,
                                                          uint32_t *found)
 {
@@ -118,7 +119,7 @@ TARGET static inline __attribute__((always_inline)) size_t
 near_within(const struct nd_elias_fano_run *run, const struct nd_elias_fano_probes *probes,
             unsigned k, unsigned distance, uint32_t *found)
 {
-    const struct parts p = parts_of(run, probes);
+    const struct near_parts_avx2 p = parts_of(run, probes);
     const unsigned char *byte = (const unsigned char *)run->low + run->first * run->low_bits / 8;
     size_t behind = 5 + (64 + run->low_bits - 1) / run->low_bits, n = 0, j = 0;
 

@@ -19,16 +19,16 @@
 /* A lane is 32 bits, of which the shift takes up to 7. */
 enum { LOW_MAX = 25, LANES = 16, GROUP = 2 * LANES };
 
-struct parts {
+struct near_parts_avx512 {
     __m512i byte, shift, mask, most;
     __m512i value[ND_ELIAS_FANO_PROBES];
     unsigned bit, bits;
 };
 
-TARGET static inline __attribute__((always_inline)) struct parts
+TARGET static inline __attribute__((always_inline)) struct near_parts_avx512
 parts_of(const struct nd_elias_fano_run *run, const struct nd_elias_fano_probes *probes, unsigned n)
 {
-    struct parts p;
+    struct near_parts_avx512 p;
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i lowest =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12));
@@ -54,7 +54,7 @@ parts_of(const struct nd_elias_fano_run *run, const struct nd_elias_fano_probes 
 /* n <= 16 parts from a byte on, each at the lowest bits of its lane, and 0 behind them.  No more than
  * 8 bytes are read from where the last one begins. */
 TARGET static inline __attribute__((always_inline)) __m512i
-load(const struct parts *p, const unsigned char *byte, unsigned n)
+load(const struct near_parts_avx512 *p, const unsigned char *byte, unsigned n)
 {
     unsigned bytes = (p->bit + (n - 1) * p->bits) / 8 + 4;
     __m512i x = _mm512_maskz_loadu_epi8(~UINT64_C(0) >> (64 - bytes), byte);
@@ -63,18 +63,17 @@ load(const struct parts *p, const unsigned char *byte, unsigned n)
 }
 
 /* In how many bits each part differs from a probe. */
-TARGET static inline __attribute__((always_inline)) __m512i differ(const struct parts *p, __m512i x,
-                                                                   unsigned probe)
+TARGET static inline __attribute__((always_inline)) __m512i
+differ(const struct near_parts_avx512 *p, __m512i x, unsigned probe)
 {
     /* (x ^ value) & mask */
     return _mm512_popcnt_epi32(_mm512_ternarylogic_epi32(x, p->value[probe], p->mask, 0x28));
 }
 
 /* 32 parts, of which `left` count, from number j on: those that are near to a probe. */
-TARGET static inline __attribute__((always_inline)) size_t list_near(const struct parts *p,
-                                                                     const __m512i *x, size_t left,
-                                                                     size_t j, unsigned probes,
-                                                                     uint32_t *found)
+TARGET static inline __attribute__((always_inline)) size_t
+list_near(const struct near_parts_avx512 *p, const __m512i *x, size_t left, size_t j,
+          unsigned probes, uint32_t *found)
 {
     const uint32_t some = left < GROUP ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
     uint32_t near[ND_ELIAS_FANO_PROBES], all = 0;
@@ -98,7 +97,7 @@ TARGET static inline __attribute__((always_inline)) size_t list_near(const struc
 }
 
 /* Whether any part of 32 is near to any probe. */
-TARGET static inline __attribute__((always_inline)) bool any_near(const struct parts *p,
+TARGET static inline __attribute__((always_inline)) bool any_near(const struct near_parts_avx512 *p,
                                                                   const __m512i *x, unsigned probes)
 {
     __m512i least = _mm512_min_epu32(differ(p, x[0], 0), differ(p, x[1], 0));
@@ -114,7 +113,7 @@ near_to(const struct nd_elias_fano_run *run, const struct nd_elias_fano_probes *
         uint32_t *found)
 {
     const unsigned char *byte = (const unsigned char *)run->low + run->first * run->low_bits / 8;
-    const struct parts p = parts_of(run, probes, k);
+    const struct near_parts_avx512 p = parts_of(run, probes, k);
     size_t n = 0, j = 0;
     __m512i x[2];
 

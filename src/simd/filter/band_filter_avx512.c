@@ -40,13 +40,13 @@ TARGET static inline __m512i bits_of(__m512i key)
 }
 
 /* Constants for all rows: eight bands a vector, and the share of their numbers in the keys. */
-struct plan {
+struct lane_plan {
     unsigned vectors;
     __mmask8 in[MAX_BANDS / LANES];
     __m512i table[MAX_BANDS / LANES];
 };
 
-TARGET static inline void make_plan(struct plan *plan, const struct nd_low_bands *bands)
+TARGET static inline void make_plan(struct lane_plan *plan, const struct nd_low_bands *bands)
 {
     const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
 
@@ -61,8 +61,8 @@ TARGET static inline void make_plan(struct plan *plan, const struct nd_low_bands
 }
 
 /* Which of eight bands, given as numbers, the filter has. */
-TARGET static inline unsigned look_up(const struct nd_key_words *filter, const struct plan *plan,
-                                      unsigned v, __m512i low)
+TARGET static inline unsigned look_up(const struct nd_key_words *filter,
+                                      const struct lane_plan *plan, unsigned v, __m512i low)
 {
     __m512i key = key_of(low, plan->table[v]), bits = bits_of(key);
     __m512i words = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), plan->in[v],
@@ -80,7 +80,7 @@ TARGET size_t nd_band_filter_avx512(const struct nd_key_words *filter,
     const __m512i kept = _mm512_set1_epi64((int64_t)nd_band_mask(bands->rows));
     const __m512i begin = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
                                              _mm512_set1_epi64(bands->rows));
-    struct plan plan;
+    struct lane_plan plan;
     size_t count = 0;
 
     make_plan(&plan, bands);
@@ -108,7 +108,7 @@ TARGET_VBMI size_t nd_band_filter_vbmi(const struct nd_key_words *filter,
     const unsigned rows = bands->rows;
     __mmask64 kept = 0, readable[MAX_BANDS / LANES];
     uint8_t from[64] = {0};
-    struct plan plan;
+    struct lane_plan plan;
     size_t count = 0;
     __m512i order;
 

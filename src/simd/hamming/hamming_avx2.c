@@ -315,15 +315,15 @@ TARGET static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, 
 }
 
 /* The constants of nd_record_hash, in every lane. */
-struct lanes {
+struct lanes_avx2 {
     __m256i shift[2], mask[2], factor, up;
 };
 
-TARGET static inline struct lanes lanes_of(const struct nd_record_code *code, unsigned n_runs,
-                                           unsigned up)
+TARGET static inline struct lanes_avx2 lanes_of(const struct nd_record_code *code, unsigned n_runs,
+                                                unsigned up)
 {
-    struct lanes l = {.factor = _mm256_set1_epi64x((long long)ND_RECORD_FACTOR),
-                      .up = _mm256_set1_epi64x(64 - code->key_bits + up)};
+    struct lanes_avx2 l = {.factor = _mm256_set1_epi64x((long long)ND_RECORD_FACTOR),
+                           .up = _mm256_set1_epi64x(64 - code->key_bits + up)};
 
     for (unsigned r = 0; r < n_runs; r++) {
         l.shift[r] = _mm256_set1_epi64x(code->shift[r]);
@@ -333,7 +333,7 @@ TARGET static inline struct lanes lanes_of(const struct nd_record_code *code, un
 }
 
 /* nd_record_hash << up of a key of 32 bits at most: of the product as many are wanted. */
-TARGET static inline __m256i short_hash(const struct lanes *l, unsigned n_runs, __m256i x)
+TARGET static inline __m256i short_hash(const struct lanes_avx2 *l, unsigned n_runs, __m256i x)
 {
     __m256i bits = _mm256_and_si256(_mm256_srlv_epi64(x, l->shift[0]), l->mask[0]);
 
@@ -347,7 +347,7 @@ TARGET static inline __attribute__((always_inline)) void
 short_parts(const struct nd_record_code *code, unsigned n_runs, const uint64_t *x, size_t n,
             uint32_t *part)
 {
-    const struct lanes l = lanes_of(code, n_runs, 0);
+    const struct lanes_avx2 l = lanes_of(code, n_runs, 0);
     const __m256i down = _mm256_set1_epi64x(64 - code->part_bits);
     size_t i = 0;
 
@@ -367,7 +367,7 @@ TARGET static inline __attribute__((always_inline)) void
 short_places(const struct nd_record_code *code, unsigned n_runs, const uint64_t *x, size_t n,
              uint64_t *place)
 {
-    const struct lanes l = lanes_of(code, n_runs, code->part_bits);
+    const struct lanes_avx2 l = lanes_of(code, n_runs, code->part_bits);
     const __m256i down = _mm256_set1_epi64x(32 - code->place_bits);
     const __m256i high = _mm256_set1_epi64x((long long)0xFFFFE000);
     size_t i = 0;

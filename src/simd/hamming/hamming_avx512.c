@@ -259,15 +259,15 @@ TARGET static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, 
 }
 
 /* The constants of nd_record_hash, in every lane. */
-struct lanes {
+struct lanes_avx512 {
     __m512i shift[2], mask[2], factor, up;
 };
 
-TARGET static inline struct lanes lanes_of(const struct nd_record_code *code, unsigned n_runs,
-                                           unsigned up)
+TARGET static inline struct lanes_avx512 lanes_of(const struct nd_record_code *code,
+                                                  unsigned n_runs, unsigned up)
 {
-    struct lanes l = {.factor = _mm512_set1_epi64((long long)ND_RECORD_FACTOR),
-                      .up = _mm512_set1_epi64(64 - code->key_bits + up)};
+    struct lanes_avx512 l = {.factor = _mm512_set1_epi64((long long)ND_RECORD_FACTOR),
+                             .up = _mm512_set1_epi64(64 - code->key_bits + up)};
 
     for (unsigned r = 0; r < n_runs; r++) {
         l.shift[r] = _mm512_set1_epi64(code->shift[r]);
@@ -277,7 +277,7 @@ TARGET static inline struct lanes lanes_of(const struct nd_record_code *code, un
 }
 
 /* nd_record_hash << up of a key of 32 bits at most: of the product as many are wanted. */
-TARGET static inline __m512i short_hash(const struct lanes *l, unsigned n_runs, __m512i x)
+TARGET static inline __m512i short_hash(const struct lanes_avx512 *l, unsigned n_runs, __m512i x)
 {
     __m512i bits = _mm512_and_si512(_mm512_srlv_epi64(x, l->shift[0]), l->mask[0]);
 
@@ -291,7 +291,7 @@ TARGET static inline __attribute__((always_inline)) void
 short_parts(const struct nd_record_code *code, unsigned n_runs, const uint64_t *x, size_t n,
             uint32_t *part)
 {
-    const struct lanes l = lanes_of(code, n_runs, 0);
+    const struct lanes_avx512 l = lanes_of(code, n_runs, 0);
     const __m512i down = _mm512_set1_epi64(64 - code->part_bits);
     size_t i = 0;
 
@@ -308,7 +308,7 @@ TARGET static inline __attribute__((always_inline)) void
 short_places(const struct nd_record_code *code, unsigned n_runs, const uint64_t *x, size_t n,
              uint64_t *place)
 {
-    const struct lanes l = lanes_of(code, n_runs, code->part_bits);
+    const struct lanes_avx512 l = lanes_of(code, n_runs, code->part_bits);
     const __m512i down = _mm512_set1_epi64(32 - code->place_bits);
     const __m512i high = _mm512_set1_epi64((long long)0xFFFFE000);
     const __m512i low = _mm512_set1_epi64(UINT32_MAX);

@@ -52,7 +52,7 @@ static void find(struct checked *c, const char *format, ...)
 
 /* ---- Walking ---- */
 
-struct walk {
+struct catalog_walk {
     enum nd_catalog_table table;
     MDB_cursor *cursor;
     struct nd_key key;
@@ -60,17 +60,18 @@ struct walk {
     bool is_damaged; /* the row, which was found */
 };
 
-static enum nd_status begin_walk(struct checked *c, struct walk *w, enum nd_catalog_table table)
+static enum nd_status begin_walk(struct checked *c, struct catalog_walk *w,
+                                 enum nd_catalog_table table)
 {
     int code;
 
-    *w = (struct walk){.table = table};
+    *w = (struct catalog_walk){.table = table};
     code = mdb_cursor_open(c->txn->txn, c->txn->catalog->table[table], &w->cursor);
     return code ? nd_catalog_fail(c->txn, table, NULL, code, c->err) : ND_OK;
 }
 
 /* Say that the row at hand is wrong. */
-static void find_row(struct checked *c, const struct walk *w, const char *reason)
+static void find_row(struct checked *c, const struct catalog_walk *w, const char *reason)
 {
     struct nd_error err;
 
@@ -85,7 +86,7 @@ static MDB_val value_of(const struct nd_key *key)
 
 /* The next row, unless its key is not behind the one before: pages that are damaged could lead on
  * for ever. */
-static int step(struct checked *c, struct walk *w, MDB_val *key, MDB_val *row)
+static int step(struct checked *c, struct catalog_walk *w, MDB_val *key, MDB_val *row)
 {
     struct nd_key before = w->key;
     MDB_val last = value_of(&before);
@@ -104,7 +105,7 @@ static int step(struct checked *c, struct walk *w, MDB_val *key, MDB_val *row)
 }
 
 /* The next row whose key is as long as those of the table are (0: any length).  It may be damaged. */
-static int next_row(struct checked *c, struct walk *w, size_t key_len)
+static int next_row(struct checked *c, struct catalog_walk *w, size_t key_len)
 {
     MDB_val key, row;
     int found;
@@ -133,7 +134,7 @@ static uint64_t rows_of(struct checked *c, enum nd_catalog_table table)
 }
 
 /* A table that cannot be walked to its end is a finding. */
-static enum nd_status end_walk(struct checked *c, struct walk *w, enum nd_status status)
+static enum nd_status end_walk(struct checked *c, struct catalog_walk *w, enum nd_status status)
 {
     uint64_t said = rows_of(c, w->table);
 
@@ -150,9 +151,10 @@ static enum nd_status end_walk(struct checked *c, struct walk *w, enum nd_status
 
 /* Check each row of a table that has its checksum; a row that a function refuses ends the walk. */
 static enum nd_status walk_table(struct checked *c, enum nd_catalog_table table, size_t key_len,
-                                 enum nd_status (*check)(struct checked *c, const struct walk *w))
+                                 enum nd_status (*check)(struct checked *c,
+                                                         const struct catalog_walk *w))
 {
-    struct walk w;
+    struct catalog_walk w;
     enum nd_status status = begin_walk(c, &w, table);
     int found;
 
@@ -181,7 +183,7 @@ static enum nd_status failed(const struct checked *c)
     return c->err ? c->err->status : ND_EIO;
 }
 
-static uint32_t key_number(const struct walk *w, size_t at)
+static uint32_t key_number(const struct catalog_walk *w, size_t at)
 {
     return nd_key_get_32(w->key.bytes + at);
 }
@@ -204,7 +206,7 @@ static enum nd_status check_state(struct checked *c)
     return ND_OK;
 }
 
-static enum nd_status check_one_set(struct checked *c, const struct walk *w,
+static enum nd_status check_one_set(struct checked *c, const struct catalog_walk *w,
                                     struct nd_label_sets *sets, uint32_t *n)
 {
     uint32_t number = key_number(w, 0), twin;
@@ -233,7 +235,7 @@ static enum nd_status check_label_sets(struct checked *c)
     struct nd_label_sets *sets = nd_label_sets_new();
     enum nd_status status = ND_OK;
     uint32_t n = 0;
-    struct walk w;
+    struct catalog_walk w;
     int found;
 
     if (!sets)
@@ -258,7 +260,7 @@ static enum nd_status check_label_sets(struct checked *c)
 
 /* ---- Segments ---- */
 
-static enum nd_status read_segment(struct checked *c, const struct walk *w)
+static enum nd_status read_segment(struct checked *c, const struct catalog_walk *w)
 {
     struct checked_segment *s;
 
@@ -367,7 +369,7 @@ static enum nd_status check_entry_text(struct checked *c, uint32_t number, const
     return ND_OK;
 }
 
-static enum nd_status check_entry(struct checked *c, const struct walk *w)
+static enum nd_status check_entry(struct checked *c, const struct catalog_walk *w)
 {
     uint32_t number = key_number(w, 0);
     struct nd_entry e;
@@ -392,7 +394,7 @@ static enum nd_status check_entry(struct checked *c, const struct walk *w)
     return check_entry_text(c, number, &e);
 }
 
-static enum nd_status check_text(struct checked *c, const struct walk *w)
+static enum nd_status check_text(struct checked *c, const struct catalog_walk *w)
 {
     struct nd_entry e;
     struct nd_error why;
@@ -413,7 +415,7 @@ static enum nd_status check_text(struct checked *c, const struct walk *w)
     return ND_OK;
 }
 
-static enum nd_status check_holder(struct checked *c, const struct walk *w)
+static enum nd_status check_holder(struct checked *c, const struct catalog_walk *w)
 {
     uint32_t number = key_number(w, 0);
     uint64_t order = nd_key_get_64(w->key.bytes + 4);
@@ -438,14 +440,14 @@ static enum nd_status check_holder(struct checked *c, const struct walk *w)
 /* ---- Documents, their versions, and when they are due ---- */
 
 /* The id of a document's row: of the row where it is long, else of the key. */
-static struct nd_view id_of(const struct walk *w, struct nd_view long_id)
+static struct nd_view id_of(const struct catalog_walk *w, struct nd_view long_id)
 {
     if (long_id.len)
         return long_id;
     return (struct nd_view){(const char *)w->key.bytes + 4, w->key.len - 4};
 }
 
-static bool is_key_of(const struct walk *w, struct nd_view id)
+static bool is_key_of(const struct catalog_walk *w, struct nd_view id)
 {
     struct nd_key key = {4, {0}};
 
@@ -529,7 +531,7 @@ static enum nd_status check_text_of(struct checked *c, const struct nd_document_
     return ND_OK;
 }
 
-static enum nd_status check_document(struct checked *c, const struct walk *w)
+static enum nd_status check_document(struct checked *c, const struct catalog_walk *w)
 {
     struct nd_document_row d;
     struct nd_view long_id, id;
@@ -559,7 +561,7 @@ static enum nd_status check_document(struct checked *c, const struct walk *w)
 }
 
 /* Versions of documents are counted; those of none are what is left. */
-static enum nd_status check_version(struct checked *c, const struct walk *w)
+static enum nd_status check_version(struct checked *c, const struct catalog_walk *w)
 {
     struct nd_version_row version;
 
@@ -568,7 +570,7 @@ static enum nd_status check_version(struct checked *c, const struct walk *w)
     return ND_OK;
 }
 
-static enum nd_status check_due(struct checked *c, const struct walk *w)
+static enum nd_status check_due(struct checked *c, const struct catalog_walk *w)
 {
     struct nd_document_row d = {0};
     struct nd_error why;
@@ -585,7 +587,7 @@ static enum nd_status check_due(struct checked *c, const struct walk *w)
 
 /* ---- Pairs ---- */
 
-static enum nd_status check_pair(struct checked *c, const struct walk *w)
+static enum nd_status check_pair(struct checked *c, const struct catalog_walk *w)
 {
     uint32_t a = key_number(w, 0), set = key_number(w, 4), b = key_number(w, 8);
     struct nd_pair_row row, other;
@@ -625,7 +627,7 @@ static enum nd_status check_pair(struct checked *c, const struct walk *w)
 
 /* ---- Counts, removals, totals ---- */
 
-static enum nd_status check_counts(struct checked *c, const struct walk *w)
+static enum nd_status check_counts(struct checked *c, const struct catalog_walk *w)
 {
     uint32_t number = key_number(w, 0);
     struct nd_set_counts counts;
@@ -657,7 +659,7 @@ static void check_uncounted(struct checked *c)
             find(c, "label set %zu has documents, and no row that counts them", i);
 }
 
-static enum nd_status check_removal(struct checked *c, const struct walk *w)
+static enum nd_status check_removal(struct checked *c, const struct catalog_walk *w)
 {
     uint64_t commit = nd_key_get_64(w->key.bytes);
     uint32_t number = key_number(w, 8);
@@ -702,7 +704,7 @@ static void check_totals(struct checked *c)
 /* ---- All ---- */
 
 /* Rows that are read when the store is opened have their checksums, and no other row to agree with. */
-static enum nd_status check_nothing(struct checked *c, const struct walk *w)
+static enum nd_status check_nothing(struct checked *c, const struct catalog_walk *w)
 {
     (void)c, (void)w;
     return ND_OK;
@@ -713,7 +715,7 @@ static enum nd_status check_tables(struct checked *c)
     static const struct {
         enum nd_catalog_table table;
         size_t key_len;
-        enum nd_status (*check)(struct checked *c, const struct walk *w);
+        enum nd_status (*check)(struct checked *c, const struct catalog_walk *w);
     } walks[] = {{ND_TABLE_META, 0, check_nothing},      {ND_TABLE_SEGMENTS, 4, read_segment},
                  {ND_TABLE_ENTRIES, 4, check_entry},     {ND_TABLE_TEXTS, 20, check_text},
                  {ND_TABLE_HOLDERS, 12, check_holder},   {ND_TABLE_DOCUMENTS, 0, check_document},

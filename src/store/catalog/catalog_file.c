@@ -114,14 +114,14 @@ static enum nd_status use_tables(struct nd_catalog *c, bool create, struct nd_er
 
 /* ---- A file that was cut short ---- */
 
-struct shape {
+struct file_shape {
     uint64_t page_bytes, pages; /* as the database has them */
     uint64_t there;             /* pages that the file has */
 };
 
 /* Whether all pages that are missing are free: LMDB does not write new pages that it freed in the
  * same transaction.  A row of its first table lists pages: how many there are, and their numbers. */
-static int count_free_behind(struct nd_txn *txn, const struct shape *shape, uint64_t *n_free)
+static int count_free_behind(struct nd_txn *txn, const struct file_shape *shape, uint64_t *n_free)
 {
     MDB_cursor *cursor;
     MDB_val key, list;
@@ -144,7 +144,7 @@ static int count_free_behind(struct nd_txn *txn, const struct shape *shape, uint
 
 /* Reading behind the end of a mapped file would kill the process.  fallocate() never shortens the
  * file, which a running server may be making longer. */
-static enum nd_status make_whole(struct nd_catalog *c, const struct shape *shape,
+static enum nd_status make_whole(struct nd_catalog *c, const struct file_shape *shape,
                                  struct nd_error *err)
 {
     int fd = open(c->path, O_RDWR | O_CLOEXEC), code;
@@ -177,7 +177,7 @@ static enum nd_status check_length(struct nd_catalog *c, struct nd_error *err)
     MDB_envinfo info;
     MDB_stat stat;
     struct stat about;
-    struct shape shape;
+    struct file_shape shape;
     int fd;
 
     (void)mdb_env_info(c->env, &info);

@@ -33,46 +33,46 @@ static uint8_t *put_hash(uint8_t *p, struct nd_text_hash hash)
 }
 
 /* The unread rest of a row; its length was compared before. */
-struct rest {
+struct row_rest {
     const uint8_t *p;
 };
 
-static uint8_t take_8(struct rest *r)
+static uint8_t take_8(struct row_rest *r)
 {
     return *r->p++;
 }
 
-static uint16_t take_16(struct rest *r)
+static uint16_t take_16(struct row_rest *r)
 {
     uint16_t low = take_8(r);
 
     return (uint16_t)(low | (unsigned)take_8(r) << 8);
 }
 
-static uint32_t take_32(struct rest *r)
+static uint32_t take_32(struct row_rest *r)
 {
     uint32_t low = take_16(r);
 
     return low | (uint32_t)take_16(r) << 16;
 }
 
-static uint64_t take_64(struct rest *r)
+static uint64_t take_64(struct row_rest *r)
 {
     uint64_t low = take_32(r);
 
     return low | (uint64_t)take_32(r) << 32;
 }
 
-static struct nd_text_hash take_hash(struct rest *r)
+static struct nd_text_hash take_hash(struct row_rest *r)
 {
     uint64_t low = take_64(r);
 
     return (struct nd_text_hash){low, take_64(r)};
 }
 
-static struct rest rest_of(struct nd_view row)
+static struct row_rest rest_of(struct nd_view row)
 {
-    return (struct rest){(const uint8_t *)row.data};
+    return (struct row_rest){(const uint8_t *)row.data};
 }
 
 void nd_row_put_32(uint8_t *row, uint32_t number)
@@ -82,7 +82,7 @@ void nd_row_put_32(uint8_t *row, uint32_t number)
 
 bool nd_row_get_32(struct nd_view row, uint32_t *number)
 {
-    struct rest r = rest_of(row);
+    struct row_rest r = rest_of(row);
 
     if (row.len != 4)
         return false;
@@ -148,7 +148,7 @@ void nd_row_put_state(uint8_t *row, const struct nd_catalog_state *s)
 
 bool nd_row_get_state(struct nd_view row, struct nd_catalog_state *s)
 {
-    struct rest r = rest_of(row);
+    struct row_rest r = rest_of(row);
     uint64_t segment;
 
     if (row.len != ND_ROW_STATE)
@@ -215,7 +215,7 @@ size_t nd_row_put_entry(uint8_t *row, const struct nd_entry *e)
 
 bool nd_row_get_entry(struct nd_view row, struct nd_entry *e)
 {
-    struct rest r = rest_of(row);
+    struct row_rest r = rest_of(row);
     unsigned flags;
 
     if (row.len != ND_ROW_ENTRY && row.len != ND_ROW_ENTRY + ND_ROW_LEFT_OUT)
@@ -258,7 +258,7 @@ static uint8_t *put_visits(uint8_t *p, const struct nd_visits *v)
     return put_64(p, v->in_time);
 }
 
-static void take_visits(struct rest *r, struct nd_visits *v)
+static void take_visits(struct row_rest *r, struct nd_visits *v)
 {
     v->simhash = take_64(r);
     v->visits = take_64(r);
@@ -287,7 +287,7 @@ void nd_row_put_document(uint8_t *row, const struct nd_document_row *d)
 
 bool nd_row_get_document(struct nd_view row, struct nd_document_row *d, struct nd_view *id)
 {
-    struct rest r = rest_of(row);
+    struct row_rest r = rest_of(row);
     size_t len;
 
     if (row.len < ND_ROW_DOCUMENT)
@@ -323,7 +323,7 @@ void nd_row_put_version(uint8_t *row, const struct nd_version_row *v)
 
 bool nd_row_get_version(struct nd_view row, struct nd_version_row *v)
 {
-    struct rest r = rest_of(row);
+    struct row_rest r = rest_of(row);
 
     if (row.len != ND_ROW_VERSION)
         return false;
@@ -348,7 +348,7 @@ void nd_row_put_pair(uint8_t *row, const struct nd_pair_row *pair)
 
 bool nd_row_get_pair(struct nd_view row, struct nd_pair_row *pair)
 {
-    struct rest r = rest_of(row);
+    struct row_rest r = rest_of(row);
 
     if (row.len != ND_ROW_PAIR)
         return false;
@@ -369,7 +369,7 @@ void nd_row_put_counts(uint8_t *row, const struct nd_set_counts *c)
 
 bool nd_row_get_counts(struct nd_view row, struct nd_set_counts *c)
 {
-    struct rest r = rest_of(row);
+    struct row_rest r = rest_of(row);
 
     if (row.len != ND_ROW_COUNTS)
         return false;
@@ -387,7 +387,7 @@ void nd_row_put_segment(uint8_t *row, const struct nd_segment_row *s)
 
 bool nd_row_get_segment(struct nd_view row, struct nd_segment_row *s)
 {
-    struct rest r = rest_of(row);
+    struct row_rest r = rest_of(row);
 
     if (row.len != ND_ROW_SEGMENT)
         return false;

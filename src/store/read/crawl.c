@@ -6,7 +6,7 @@
 #include "store/read/session_state.h"
 
 /* A position in the reading of a label set: its next document. */
-struct cursor {
+struct crawl_cursor {
     uint32_t set;
     bool has;
     uint64_t due, document;
@@ -23,8 +23,8 @@ struct due {
 
 struct crawling {
     struct nd_session *session;
-    struct cursor *cursor; /* one for each set that the caller sees */
-    struct due *due;       /* of one time */
+    struct crawl_cursor *cursor; /* one for each set that the caller sees */
+    struct due *due;             /* of one time */
     size_t n_due, due_capacity;
     struct nd_crawl_row *row;
     size_t n, limit;
@@ -37,7 +37,8 @@ static enum nd_status no_memory(struct nd_error *err)
 }
 
 /* Go to the first document of a cursor's set from here on. */
-static enum nd_status seek(struct nd_session *session, struct cursor *cursor, struct nd_error *err)
+static enum nd_status seek(struct nd_session *session, struct crawl_cursor *cursor,
+                           struct nd_error *err)
 {
     int found = nd_catalog_next_due(session->reader.txn, cursor->set, &cursor->due,
                                     &cursor->document, &cursor->id, err);
@@ -51,7 +52,7 @@ static bool earliest_time(const struct crawling *c, uint64_t *due)
     bool has = false;
 
     for (size_t i = 0; i < c->session->sets.n; i++) {
-        const struct cursor *cursor = &c->cursor[i];
+        const struct crawl_cursor *cursor = &c->cursor[i];
 
         if (cursor->has && (!has || cursor->due < *due)) {
             *due = cursor->due;
@@ -61,7 +62,8 @@ static bool earliest_time(const struct crawling *c, uint64_t *due)
     return has;
 }
 
-static enum nd_status add_due(struct crawling *c, const struct cursor *cursor, struct nd_error *err)
+static enum nd_status add_due(struct crawling *c, const struct crawl_cursor *cursor,
+                              struct nd_error *err)
 {
     struct due *due;
     int found;
@@ -85,7 +87,7 @@ static enum nd_status collect(struct crawling *c, uint64_t due, struct nd_error 
 
     c->n_due = 0;
     for (size_t i = 0; status == ND_OK && i < c->session->sets.n; i++) {
-        struct cursor *cursor = &c->cursor[i];
+        struct crawl_cursor *cursor = &c->cursor[i];
 
         while (status == ND_OK && cursor->has && cursor->due == due) {
             status = add_due(c, cursor, err);
@@ -143,7 +145,7 @@ static enum nd_status begin(struct crawling *c, struct nd_error *err)
     if (!c->cursor)
         return no_memory(err);
     for (size_t i = 0; status == ND_OK && i < sets->n; i++) {
-        c->cursor[i] = (struct cursor){.set = sets->number[i]};
+        c->cursor[i] = (struct crawl_cursor){.set = sets->number[i]};
         status = seek(c->session, &c->cursor[i], err);
     }
     return status;
@@ -190,7 +192,7 @@ enum nd_store_result nd_session_crawl(struct nd_session *session, const struct n
 static enum nd_status count_due(struct nd_session *session, uint32_t set, uint64_t now, uint64_t *n,
                                 struct nd_error *err)
 {
-    struct cursor cursor = {.set = set};
+    struct crawl_cursor cursor = {.set = set};
     enum nd_status status = seek(session, &cursor, err);
 
     while (status == ND_OK && cursor.has && cursor.due <= now && *n < ND_STORE_DUE_COUNTED) {

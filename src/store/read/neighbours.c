@@ -6,20 +6,20 @@
 #include "store/search/verdict.h"
 
 /* A document that is to be given: one that has the text of an entry. */
-struct found {
+struct found_near {
     struct nd_near_entry near;
     uint64_t order;    /* of the document */
     struct nd_view id; /* within the transaction */
 };
 
 /* The documents found, and how they are sorted. */
-struct listing {
+struct cluster_listing {
     struct nd_session *session;
     const struct nd_sketching *sketching;
     uint32_t entry; /* what the likeness is to: its number, its row */
     struct nd_entry row;
     size_t limit, total;
-    struct found *found;
+    struct found_near *found;
     size_t n, capacity;
     struct nd_near_entry *near; /* a copy of what leaders->hit had */
     size_t n_near;
@@ -73,17 +73,17 @@ struct span {
 };
 static const struct span every = {0, UINT64_MAX, true};
 
-static bool add_found(struct listing *l, const struct nd_near_entry *near, uint64_t order,
+static bool add_found(struct cluster_listing *l, const struct nd_near_entry *near, uint64_t order,
                       struct nd_view id)
 {
     if (!ND_RESERVE(l->found, &l->capacity, l->n + 1))
         return false;
-    l->found[l->n++] = (struct found){.near = *near, .order = order, .id = id};
+    l->found[l->n++] = (struct found_near){.near = *near, .order = order, .id = id};
     return true;
 }
 
 /* Add the first documents of a span, up to the limit, but not the one of an order; count all. */
-static enum nd_status add_holders(struct listing *l, const struct nd_near_entry *near,
+static enum nd_status add_holders(struct cluster_listing *l, const struct nd_near_entry *near,
                                   struct span span, uint64_t but, struct nd_error *err)
 {
     struct nd_txn *txn = l->session->reader.txn;
@@ -114,10 +114,10 @@ static enum nd_status add_holders(struct listing *l, const struct nd_near_entry 
 /* ---- In order ---- */
 
 /* The listing is not known to qsort; a merge keeps what is before in front. */
-static void merge(struct found *x, size_t n_x, const struct found *y, size_t n_y, struct found *to,
-                  const struct listing *l,
-                  int (*compare)(const struct listing *l, const struct found *x,
-                                 const struct found *y))
+static void merge(struct found_near *x, size_t n_x, const struct found_near *y, size_t n_y,
+                  struct found_near *to, const struct cluster_listing *l,
+                  int (*compare)(const struct cluster_listing *l, const struct found_near *x,
+                                 const struct found_near *y))
 {
     size_t i = 0, j = 0;
 
@@ -128,16 +128,16 @@ static void merge(struct found *x, size_t n_x, const struct found *y, size_t n_y
             *to++ = y[j++];
 }
 
-static bool sort_found(struct listing *l,
-                       int (*compare)(const struct listing *l, const struct found *x,
-                                      const struct found *y))
+static bool sort_found(struct cluster_listing *l,
+                       int (*compare)(const struct cluster_listing *l, const struct found_near *x,
+                                      const struct found_near *y))
 {
-    struct found *other = nd_alloc_array(l->n + 1, sizeof *other);
+    struct found_near *other = nd_alloc_array(l->n + 1, sizeof *other);
 
     if (!other)
         return false;
     for (size_t width = 1; width < l->n; width *= 2) {
-        struct found *from = l->found;
+        struct found_near *from = l->found;
 
         for (size_t at = 0; at < l->n; at += 2 * width) {
             size_t n_x = l->n - at < width ? l->n - at : width;
@@ -153,13 +153,15 @@ static bool sort_found(struct listing *l,
     return true;
 }
 
-static int nearest_first(const struct listing *l, const struct found *x, const struct found *y)
+static int nearest_first(const struct cluster_listing *l, const struct found_near *x,
+                         const struct found_near *y)
 {
     return nd_near_compare(l->sketching, l->row.row.n_shingles, &x->near, x->order, &y->near,
                            y->order);
 }
 
-static int earliest_first(const struct listing *l, const struct found *x, const struct found *y)
+static int earliest_first(const struct cluster_listing *l, const struct found_near *x,
+                          const struct found_near *y)
 {
     (void)l;
     return x->order < y->order ? -1 : x->order > y->order;
@@ -167,7 +169,7 @@ static int earliest_first(const struct listing *l, const struct found *x, const 
 
 /* ---- The answer ---- */
 
-static enum nd_status describe(struct listing *l, const struct found *found,
+static enum nd_status describe(struct cluster_listing *l, const struct found_near *found,
                                struct nd_neighbour *out, struct nd_error *err)
 {
     struct nd_session *session = l->session;
@@ -193,7 +195,7 @@ static enum nd_status describe(struct listing *l, const struct found *found,
     return ND_OK;
 }
 
-static enum nd_status give(struct listing *l, const struct nd_neighbour **out, size_t *n,
+static enum nd_status give(struct cluster_listing *l, const struct nd_neighbour **out, size_t *n,
                            struct nd_error *err)
 {
     size_t n_given = l->n < l->limit ? l->n : l->limit;
@@ -209,7 +211,8 @@ static enum nd_status give(struct listing *l, const struct nd_neighbour **out, s
 }
 
 /* Take the entries that nd_leaders_neighbours found, since finding leaders overwrites them. */
-static enum nd_status take_neighbours(struct listing *l, uint32_t entry, struct nd_error *err)
+static enum nd_status take_neighbours(struct cluster_listing *l, uint32_t entry,
+                                      struct nd_error *err)
 {
     struct nd_leaders *leaders = &l->session->leaders;
     enum nd_status status = nd_leaders_neighbours(leaders, entry, UINT64_MAX, err);
@@ -225,7 +228,7 @@ static enum nd_status take_neighbours(struct listing *l, uint32_t entry, struct 
     return ND_OK;
 }
 
-static enum nd_store_result end(struct listing *l, enum nd_status status, size_t *total,
+static enum nd_store_result end(struct cluster_listing *l, enum nd_status status, size_t *total,
                                 struct nd_work *work)
 {
     free(l->found);
@@ -241,7 +244,7 @@ enum nd_store_result nd_session_near(struct nd_session *session, const struct nd
                                      const struct nd_neighbour **out, size_t *n, size_t *total,
                                      struct nd_work *work, struct nd_error *err)
 {
-    struct listing l = {
+    struct cluster_listing l = {
         .session = session, .sketching = &session->store->sketching, .limit = limit};
     struct nd_document_row row = {.number = 0};
     struct nd_near_entry own;
@@ -269,7 +272,7 @@ enum nd_store_result nd_session_near(struct nd_session *session, const struct nd
 /* ---- Clusters ---- */
 
 /* The leader of the cluster that a document is in, and its row. */
-static enum nd_status find_leader(struct listing *l, const struct nd_document_row *document,
+static enum nd_status find_leader(struct cluster_listing *l, const struct nd_document_row *document,
                                   struct nd_error *err)
 {
     const struct nd_near_entry own = itself(l->sketching, document->entry, &l->row);
@@ -284,7 +287,7 @@ static enum nd_status find_leader(struct listing *l, const struct nd_document_ro
 }
 
 /* How the leader that the listing is about looks from an entry that is near it. */
-static struct nd_near_entry leader_seen_from(const struct listing *l,
+static struct nd_near_entry leader_seen_from(const struct cluster_listing *l,
                                              const struct nd_near_entry *near)
 {
     struct nd_near_entry leader = *near;
@@ -297,7 +300,7 @@ static struct nd_near_entry leader_seen_from(const struct listing *l,
 
 /* End a span where a leader begins that is nearer to an entry than that of the listing.  The leaders
  * that may be nearer are those below an order. */
-static enum nd_status end_span(struct listing *l, const struct nd_near_entry *near,
+static enum nd_status end_span(struct cluster_listing *l, const struct nd_near_entry *near,
                                struct span *span, uint64_t before, struct nd_error *err)
 {
     const struct nd_near_entry own = leader_seen_from(l, near);
@@ -324,7 +327,7 @@ static enum nd_status end_span(struct listing *l, const struct nd_near_entry *ne
 
 /* Add the documents of an entry that is near the leader and does not lead: those that are later than
  * the leader, and earlier than any leader that is nearer to them. */
-static enum nd_status add_followers(struct listing *l, const struct nd_near_entry *near,
+static enum nd_status add_followers(struct cluster_listing *l, const struct nd_near_entry *near,
                                     struct nd_error *err)
 {
     struct nd_leaders *leaders = &l->session->leaders;
@@ -347,7 +350,7 @@ static enum nd_status add_followers(struct listing *l, const struct nd_near_entr
     return add_holders(l, near, span, UINT64_MAX, err);
 }
 
-static enum nd_status add_if_follower(struct listing *l, const struct nd_near_entry *near,
+static enum nd_status add_if_follower(struct cluster_listing *l, const struct nd_near_entry *near,
                                       struct nd_error *err)
 {
     int leads = nd_leaders_leads(&l->session->leaders, near->number, err);
@@ -358,19 +361,19 @@ static enum nd_status add_if_follower(struct listing *l, const struct nd_near_en
 }
 
 /* A short document that equals nothing is a cluster of its own. */
-static enum nd_status add_alone(struct listing *l, const struct nd_document_row *row,
+static enum nd_status add_alone(struct cluster_listing *l, const struct nd_document_row *row,
                                 struct nd_view id, struct nd_error *err)
 {
     l->found = nd_alloc_array(1, sizeof *l->found);
     if (!l->found)
         return no_memory(err);
-    l->found[0] = (struct found){
+    l->found[0] = (struct found_near){
         .near = itself(l->sketching, row->entry, &l->row), .order = row->order, .id = id};
     l->n = l->total = 1;
     return ND_OK;
 }
 
-static enum nd_status add_cluster(struct listing *l, struct nd_error *err)
+static enum nd_status add_cluster(struct cluster_listing *l, struct nd_error *err)
 {
     const struct nd_near_entry leader = itself(l->sketching, l->entry, &l->row);
     enum nd_status status = take_neighbours(l, l->entry, err);
@@ -389,7 +392,7 @@ enum nd_store_result nd_session_cluster(struct nd_session *session, const struct
                                         const struct nd_neighbour **out, size_t *n, size_t *total,
                                         struct nd_work *work, struct nd_error *err)
 {
-    struct listing l = {
+    struct cluster_listing l = {
         .session = session, .sketching = &session->store->sketching, .limit = limit};
     struct nd_document_row row = {.number = 0};
     enum nd_store_result result = begin(session, caller, query, &row, &l.row, err);

@@ -39,7 +39,7 @@ struct nd_compactor {
 };
 
 /* The work on one segment. */
-struct run {
+struct compaction {
     struct nd_store *store;
     struct nd_compactor *compactor;
     uint32_t segment;
@@ -118,9 +118,9 @@ static enum nd_status commit(struct nd_store *store, struct nd_txn *txn, struct 
 
 /* A step, in a transaction of its own. */
 static enum nd_status step(struct nd_store *store,
-                           enum nd_status (*change)(struct run *run, struct nd_txn *txn,
+                           enum nd_status (*change)(struct compaction *run, struct nd_txn *txn,
                                                     struct nd_error *err),
-                           struct run *run, struct nd_error *err)
+                           struct compaction *run, struct nd_error *err)
 {
     struct nd_segments_end begin = nd_segments_end(store->segments);
     struct nd_txn *txn;
@@ -140,7 +140,8 @@ static enum nd_status step(struct nd_store *store,
     return status;
 }
 
-static enum nd_status change_nothing(struct run *run, struct nd_txn *txn, struct nd_error *err)
+static enum nd_status change_nothing(struct compaction *run, struct nd_txn *txn,
+                                     struct nd_error *err)
 {
     (void)run;
     (void)txn;
@@ -151,7 +152,7 @@ static enum nd_status change_nothing(struct run *run, struct nd_txn *txn, struct
 /* If the segment is appended to, another one is begun. */
 static enum nd_status leave_segment(struct nd_store *store, void *context, struct nd_error *err)
 {
-    struct run *run = context;
+    struct compaction *run = context;
 
     if (nd_segments_end(store->segments).segment != run->segment)
         return ND_OK;
@@ -160,7 +161,7 @@ static enum nd_status leave_segment(struct nd_store *store, void *context, struc
 }
 
 /* Copy the text of an entry that is still in the segment. */
-static enum nd_status copy_text(struct run *run, struct nd_txn *txn, uint32_t number,
+static enum nd_status copy_text(struct compaction *run, struct nd_txn *txn, uint32_t number,
                                 struct nd_error *err)
 {
     struct nd_entry entry;
@@ -186,7 +187,7 @@ static enum nd_status copy_text(struct run *run, struct nd_txn *txn, uint32_t nu
     return status == ND_OK ? count_live(txn, place.segment, place.stored, err) : status;
 }
 
-static enum nd_status copy_some(struct run *run, struct nd_txn *txn, struct nd_error *err)
+static enum nd_status copy_some(struct compaction *run, struct nd_txn *txn, struct nd_error *err)
 {
     uint64_t before = run->copied;
     size_t end = run->next + STEP_ENTRIES < run->n ? run->next + STEP_ENTRIES : run->n;
@@ -203,7 +204,7 @@ static enum nd_status copy_step(struct nd_store *store, void *context, struct nd
 }
 
 /* The segment is no more. */
-static enum nd_status delete_row(struct run *run, struct nd_txn *txn, struct nd_error *err)
+static enum nd_status delete_row(struct compaction *run, struct nd_txn *txn, struct nd_error *err)
 {
     return nd_catalog_delete_segment(txn, run->segment, err);
 }
@@ -215,7 +216,7 @@ static enum nd_status forget_segment(struct nd_store *store, void *context, stru
 
 /* ---- One segment ---- */
 
-static enum nd_status is_stopped(const struct run *run, struct nd_error *err)
+static enum nd_status is_stopped(const struct compaction *run, struct nd_error *err)
 {
     if (atomic_load(&run->compactor->is_stopping))
         return nd_fail(err, ND_ECANCELLED, "the store is being closed");
@@ -223,7 +224,7 @@ static enum nd_status is_stopped(const struct run *run, struct nd_error *err)
 }
 
 /* The entries whose texts are in the segment, of which there will be only fewer. */
-static enum nd_status find_entries(struct run *run, struct nd_error *err)
+static enum nd_status find_entries(struct compaction *run, struct nd_error *err)
 {
     struct nd_txn *txn;
     struct nd_entry entry;
@@ -250,7 +251,7 @@ static enum nd_status find_entries(struct run *run, struct nd_error *err)
     return found < 0 ? (enum nd_status)found : ND_OK;
 }
 
-static enum nd_status copy_all(struct run *run, struct nd_error *err)
+static enum nd_status copy_all(struct compaction *run, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -264,7 +265,8 @@ static enum nd_status copy_all(struct run *run, struct nd_error *err)
 
 /* Nothing may be removed that the rows call live.  *moment: nobody who begins to read from now on
  * finds the segment named. */
-static enum nd_status check_dead(const struct run *run, uint64_t *moment, struct nd_error *err)
+static enum nd_status check_dead(const struct compaction *run, uint64_t *moment,
+                                 struct nd_error *err)
 {
     struct nd_segment_row row;
     struct nd_txn *txn;
@@ -287,7 +289,7 @@ static enum nd_status check_dead(const struct run *run, uint64_t *moment, struct
 }
 
 /* False: somebody reads on. */
-static bool wait_for_readers(const struct run *run, uint64_t moment)
+static bool wait_for_readers(const struct compaction *run, uint64_t moment)
 {
     struct nd_monitor *monitor = &run->compactor->monitor;
     uint64_t until = nd_monotonic_ms() + READERS_WAIT_MS;
@@ -302,7 +304,7 @@ static bool wait_for_readers(const struct run *run, uint64_t moment)
     return !reads;
 }
 
-static enum nd_status rewrite(struct run *run, uint64_t *freed, struct nd_error *err)
+static enum nd_status rewrite(struct compaction *run, uint64_t *freed, struct nd_error *err)
 {
     struct nd_store *store = run->store;
     uint64_t bytes, moment = 0;
@@ -327,13 +329,13 @@ static enum nd_status rewrite(struct run *run, uint64_t *freed, struct nd_error 
 
 /* ---- All of them ---- */
 
-struct list {
+struct segment_list {
     uint32_t *segment;
     size_t n, capacity;
 };
 
 /* Segments with dead texts: all, or those where they have been dead for long enough. */
-static enum nd_status find_segments(struct nd_store *store, bool all, struct list *list,
+static enum nd_status find_segments(struct nd_store *store, bool all, struct segment_list *list,
                                     struct nd_error *err)
 {
     uint64_t now = nd_store_now(store), after = store->options.compact_after_s;
@@ -365,11 +367,11 @@ static enum nd_status find_segments(struct nd_store *store, bool all, struct lis
 static enum nd_status compact(struct nd_compactor *c, bool all, uint64_t *freed,
                               struct nd_error *err)
 {
-    struct list list = {0};
+    struct segment_list list = {0};
     enum nd_status status = find_segments(c->store, all, &list, err);
 
     for (size_t i = 0; status == ND_OK && i < list.n; i++) {
-        struct run run = {.store = c->store, .compactor = c, .segment = list.segment[i]};
+        struct compaction run = {.store = c->store, .compactor = c, .segment = list.segment[i]};
 
         status = rewrite(&run, freed, err);
         nd_buffer_release(&run.record);

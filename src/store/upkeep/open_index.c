@@ -21,7 +21,7 @@
 /* Rows that are listed together: the tables are filled in parallel. */
 enum { ROWS_TOGETHER = 1 << 16 };
 
-struct filling {
+struct index_filling {
     const struct nd_store *store;
     struct nd_index *index;
     uint32_t next; /* the next number of the index */
@@ -32,7 +32,7 @@ struct filling {
     size_t n;
 };
 
-static enum nd_status filling_begin(struct filling *f, struct nd_error *err)
+static enum nd_status filling_begin(struct index_filling *f, struct nd_error *err)
 {
     f->row = nd_alloc_array(ROWS_TOGETHER, sizeof *f->row);
     f->listed = nd_alloc_array(ROWS_TOGETHER, sizeof *f->listed);
@@ -43,7 +43,7 @@ static enum nd_status filling_begin(struct filling *f, struct nd_error *err)
     return f->pool ? ND_OK : ND_ENOMEM;
 }
 
-static void filling_end(struct filling *f)
+static void filling_end(struct index_filling *f)
 {
     if (f->pool)
         nd_pool_free(f->pool);
@@ -52,7 +52,7 @@ static void filling_end(struct filling *f)
     free(f->number);
 }
 
-static enum nd_status list_rows(struct filling *f, struct nd_error *err)
+static enum nd_status list_rows(struct index_filling *f, struct nd_error *err)
 {
     size_t n = f->n;
 
@@ -60,8 +60,8 @@ static enum nd_status list_rows(struct filling *f, struct nd_error *err)
     return nd_index_list(f->index, f->number, f->listed, n, f->pool, err);
 }
 
-static enum nd_status add_row(struct filling *f, uint32_t number, const struct nd_index_row *row,
-                              struct nd_error *err)
+static enum nd_status add_row(struct index_filling *f, uint32_t number,
+                              const struct nd_index_row *row, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
     uint32_t given;
@@ -81,7 +81,7 @@ static enum nd_status add_row(struct filling *f, uint32_t number, const struct n
 }
 
 /* The entries from the next number on. */
-static enum nd_status add_rows(struct filling *f, struct nd_txn *txn,
+static enum nd_status add_rows(struct index_filling *f, struct nd_txn *txn,
                                const struct nd_catalog_state *state, struct nd_error *err)
 {
     struct nd_entry entry;
@@ -126,7 +126,7 @@ static enum nd_status rebuild(struct nd_store *store, struct nd_txn *txn,
                               const struct nd_catalog_state *state, struct nd_index **index,
                               uint32_t *next, struct nd_error *err)
 {
-    struct filling f = {.store = store, .index = new_index(store, err)};
+    struct index_filling f = {.store = store, .index = new_index(store, err)};
     enum nd_status status = f.index ? ND_OK : ND_EIO;
 
     if (status == ND_OK && state->n_entries)
@@ -193,7 +193,7 @@ static bool bring_up(struct nd_store *store, struct nd_index *index, struct nd_t
                      const struct nd_catalog_state *state, const struct nd_snapshot_note *note,
                      uint32_t *next)
 {
-    struct filling f = {.store = store, .index = index, .next = note->next_entry};
+    struct index_filling f = {.store = store, .index = index, .next = note->next_entry};
     bool is_up =
         remove_rows(index, txn, note, NULL) == ND_OK && add_rows(&f, txn, state, NULL) == ND_OK;
 

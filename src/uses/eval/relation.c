@@ -23,7 +23,7 @@
 enum { CELLS_MAX = 256, SHOWN = 100 };
 
 /* A file while it is read. */
-struct reading {
+struct relation_reading {
     struct nd_relation *r;
     struct nd_eval_ids *ids;
     const struct nd_relation_request *request;
@@ -68,8 +68,8 @@ static const char *shown(struct nd_view name, char out[SHOWN])
 }
 
 /* The number of a document. */
-static enum nd_status number(struct reading *x, struct nd_view name, uint64_t line, uint32_t *id,
-                             struct nd_error *err)
+static enum nd_status number(struct relation_reading *x, struct nd_view name, uint64_t line,
+                             uint32_t *id, struct nd_error *err)
 {
     char text[SHOWN];
 
@@ -93,8 +93,9 @@ static enum nd_status number(struct reading *x, struct nd_view name, uint64_t li
 
 /* ---- Pairs and members ----------------------------------------------------------------------- */
 
-static enum nd_status add_pair(struct reading *x, uint32_t a, uint32_t b, enum nd_label label,
-                               double value, uint64_t line, struct nd_error *err)
+static enum nd_status add_pair(struct relation_reading *x, uint32_t a, uint32_t b,
+                               enum nd_label label, double value, uint64_t line,
+                               struct nd_error *err)
 {
     struct nd_relation *r = x->r;
     char text[SHOWN];
@@ -129,7 +130,7 @@ static bool reserve_ids(struct nd_relation *r, size_t n)
     return true;
 }
 
-static enum nd_status add_member(struct reading *x, uint32_t id, struct nd_view set,
+static enum nd_status add_member(struct relation_reading *x, uint32_t id, struct nd_view set,
                                  unsigned char fate, uint64_t line, struct nd_error *err)
 {
     struct nd_relation *r = x->r;
@@ -157,7 +158,7 @@ static enum nd_status add_member(struct reading *x, uint32_t id, struct nd_view 
     return ND_OK;
 }
 
-static enum nd_status add_removed(struct reading *x, uint32_t removed, struct nd_view kept,
+static enum nd_status add_removed(struct relation_reading *x, uint32_t removed, struct nd_view kept,
                                   uint64_t line, struct nd_error *err)
 {
     uint32_t leader = 0;
@@ -174,13 +175,13 @@ static enum nd_status add_removed(struct reading *x, uint32_t removed, struct nd
     return status;
 }
 
-static struct nd_view cell_of(const struct reading *x, size_t at)
+static struct nd_view cell_of(const struct relation_reading *x, size_t at)
 {
     return at < x->n_cells ? x->cell[at] : (struct nd_view){NULL, 0};
 }
 
-static enum nd_status refuse_label(const struct reading *x, struct nd_view label, uint64_t line,
-                                   struct nd_error *err)
+static enum nd_status refuse_label(const struct relation_reading *x, struct nd_view label,
+                                   uint64_t line, struct nd_error *err)
 {
     char text[SHOWN];
 
@@ -192,7 +193,7 @@ static enum nd_status refuse_label(const struct reading *x, struct nd_view label
               "--positive");
 }
 
-static enum nd_status read_value(struct reading *x, struct nd_view cell, uint64_t line,
+static enum nd_status read_value(struct relation_reading *x, struct nd_view cell, uint64_t line,
                                  double *value, struct nd_error *err)
 {
     const struct nd_view none = {"", 0};
@@ -210,7 +211,8 @@ static enum nd_status read_value(struct reading *x, struct nd_view cell, uint64_
                    line, x->request->value);
 }
 
-static enum nd_status take_pair(struct reading *x, uint32_t a, uint64_t line, struct nd_error *err)
+static enum nd_status take_pair(struct relation_reading *x, uint32_t a, uint64_t line,
+                                struct nd_error *err)
 {
     const struct nd_eval_columns *c = &x->columns;
     const struct nd_view third = cell_of(x, c->at[ND_CELL_THIRD]),
@@ -235,7 +237,7 @@ static enum nd_status take_pair(struct reading *x, uint32_t a, uint64_t line, st
     return add_pair(x, a, b, label, number_of_value, line, err);
 }
 
-static enum nd_status take_row(struct reading *x, uint64_t line, struct nd_error *err)
+static enum nd_status take_row(struct relation_reading *x, uint64_t line, struct nd_error *err)
 {
     const struct nd_eval_columns *c = &x->columns;
     const struct nd_view first = cell_of(x, c->at[ND_CELL_FIRST]),
@@ -266,7 +268,7 @@ static enum nd_status take_row(struct reading *x, uint64_t line, struct nd_error
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* Find the column of the request's value by its name or number, or by what neardup calls it. */
-static enum nd_status find_value(struct reading *x, const struct nd_view *name, size_t n,
+static enum nd_status find_value(struct relation_reading *x, const struct nd_view *name, size_t n,
                                  struct nd_error *err)
 {
     static const char *const known[] = {NULL, NULL, "resemblance", "shared", "union"};
@@ -292,7 +294,7 @@ static enum nd_status find_value(struct reading *x, const struct nd_view *name, 
                    x->path, wanted);
 }
 
-static enum nd_status refuse_form(const struct reading *x, struct nd_error *err)
+static enum nd_status refuse_form(const struct relation_reading *x, struct nd_error *err)
 {
     const char *option = x->request->is_truth ? "--truth-is" : "--result";
     char text[SHOWN];
@@ -307,7 +309,7 @@ static enum nd_status refuse_form(const struct reading *x, struct nd_error *err)
 }
 
 /* The first line: find the columns. *is_header: it has no row. */
-static enum nd_status take_first(struct reading *x, bool *is_header, struct nd_error *err)
+static enum nd_status take_first(struct relation_reading *x, bool *is_header, struct nd_error *err)
 {
     const enum nd_eval_form form = x->request->form;
 
@@ -319,7 +321,7 @@ static enum nd_status take_first(struct reading *x, bool *is_header, struct nd_e
     return find_value(x, *is_header ? x->cell : NULL, x->n_cells, err);
 }
 
-static enum nd_status cut_cells(struct reading *x, struct nd_view row, uint64_t line,
+static enum nd_status cut_cells(struct relation_reading *x, struct nd_view row, uint64_t line,
                                 struct nd_error *err)
 {
     struct nd_view raw;
@@ -339,7 +341,7 @@ static enum nd_status cut_cells(struct reading *x, struct nd_view row, uint64_t 
 /* The `text` hook. */
 static enum nd_status take_text(void *context, const struct nd_record *record, struct nd_error *err)
 {
-    struct reading *x = context;
+    struct relation_reading *x = context;
     struct nd_view row = nd_line_without_end(nd_without_mark(record->bytes));
     bool is_header = false;
     enum nd_status status;
@@ -358,7 +360,7 @@ static enum nd_status take_text(void *context, const struct nd_record *record, s
 static enum nd_status take_object(void *context, const struct nd_document *object, uint64_t line,
                                   struct nd_error *err)
 {
-    struct reading *x = context;
+    struct relation_reading *x = context;
     const struct nd_field *field = object->fields + ND_MANIFEST_FIELDS;
     struct nd_view name[ND_MANIFEST_FIELDS_MORE];
 
@@ -391,7 +393,7 @@ static enum nd_status take_removed(void *context, const struct nd_document *row,
                                    struct nd_view kept, struct nd_view kept_at, uint64_t line,
                                    struct nd_error *err)
 {
-    struct reading *x = context;
+    struct relation_reading *x = context;
     enum nd_status status;
     uint32_t id;
 
@@ -419,7 +421,7 @@ static int by_ids(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static enum nd_status refuse_twice(const struct reading *x, const struct nd_related *a,
+static enum nd_status refuse_twice(const struct relation_reading *x, const struct nd_related *a,
                                    const struct nd_related *b, struct nd_error *err)
 {
     const struct nd_view *name = x->ids->names.value;
@@ -434,7 +436,7 @@ static enum nd_status refuse_twice(const struct reading *x, const struct nd_rela
 }
 
 /* Sort the pairs, each once, and count their labels. */
-static enum nd_status sort_pairs(struct reading *x, struct nd_error *err)
+static enum nd_status sort_pairs(struct relation_reading *x, struct nd_error *err)
 {
     struct nd_relation *r = x->r;
     size_t n = 0;
@@ -472,7 +474,7 @@ static enum nd_status close_pairs(struct nd_relation *r, struct nd_error *err)
     return ND_OK;
 }
 
-static enum nd_status finish(struct reading *x, bool is_manifest, struct nd_error *err)
+static enum nd_status finish(struct relation_reading *x, bool is_manifest, struct nd_error *err)
 {
     struct nd_relation *r = x->r;
     enum nd_status status = sort_pairs(x, err);
@@ -497,7 +499,7 @@ enum nd_status nd_relation_read(struct nd_relation *r, const char *path,
                                 const struct nd_relation_request *request, struct nd_eval_ids *ids,
                                 struct nd_error *err)
 {
-    struct reading *x = calloc(1, sizeof *x);
+    struct relation_reading *x = calloc(1, sizeof *x);
     struct nd_manifest manifest = {.n_rows = 0};
     const char *key[ND_MANIFEST_FIELDS_MORE];
     struct nd_manifest_hooks hooks = {.row = take_removed,
@@ -510,7 +512,7 @@ enum nd_status nd_relation_read(struct nd_relation *r, const char *path,
 
     if (!x)
         return no_memory(err);
-    *x = (struct reading){.r = r, .ids = ids, .request = request, .path = path};
+    *x = (struct relation_reading){.r = r, .ids = ids, .request = request, .path = path};
     memcpy(key, nd_column_keys, nd_column_n_keys * sizeof *key);
     if (request->value)
         key[hooks.n_fields++] = request->value;

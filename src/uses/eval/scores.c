@@ -14,7 +14,7 @@
 #include "uses/eval/sets.h"
 
 /* A document in its two sets, for counting intersections. */
-struct place {
+struct score_place {
     uint32_t true_set, set, id;
 };
 
@@ -26,7 +26,7 @@ struct counting {
     struct nd_sets joined;
     struct nd_component *at;    /* by the root of a component */
     uint32_t *size, *true_size; /* of the sets, by their number - 1 */
-    struct place *place;
+    struct score_place *place;
     size_t n_places;
 };
 
@@ -245,7 +245,7 @@ static bool count_sizes(struct counting *c, const struct nd_relation *r, const u
 
 static int by_sets(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
+    const struct score_place *a = left, *b = right;
 
     if (a->true_set != b->true_set)
         return a->true_set < b->true_set ? -1 : 1;
@@ -256,7 +256,7 @@ static int by_sets(const void *left, const void *right)
 
 /* Count `count` documents that are in one set of the truth and one of the result.  0: a set of its
  * own, as the document is then. */
-static void count_cell(struct counting *c, const struct place *p, uint64_t count)
+static void count_cell(struct counting *c, const struct score_place *p, uint64_t count)
 {
     struct nd_component *x = of(c, p->id);
     const uint64_t size = p->set ? c->size[p->set - 1] : 1,
@@ -274,14 +274,14 @@ static bool count_cells(struct counting *c)
     c->place = nd_alloc_array(c->n + 1, sizeof *c->place);
     for (uint32_t id = 1; c->place && id <= c->n; id++)
         if (is_known(c, id))
-            c->place[c->n_places++] =
-                (struct place){nd_relation_set(c->truth, id), nd_relation_set(c->result, id), id};
+            c->place[c->n_places++] = (struct score_place){nd_relation_set(c->truth, id),
+                                                           nd_relation_set(c->result, id), id};
     if (!c->place)
         return false;
     if (c->n_places)
         qsort(c->place, c->n_places, sizeof *c->place, by_sets);
     for (size_t from = 0, to; from < c->n_places; from = to) {
-        const struct place *p = &c->place[from];
+        const struct score_place *p = &c->place[from];
 
         for (to = from + 1; to < c->n_places && p->set && p->true_set &&
                             c->place[to].set == p->set && c->place[to].true_set == p->true_set;)
@@ -342,7 +342,7 @@ static bool count_removed(struct counting *c)
 /* Count the sets whose documents are of several classes.  The places are sorted by set. */
 static int by_set(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
+    const struct score_place *a = left, *b = right;
 
     return a->set != b->set ? (a->set < b->set ? -1 : 1) : by_sets(left, right);
 }
