@@ -12,7 +12,8 @@ import sys
 
 sys.dont_write_bytecode = True
 
-import histories  # noqa: E402  (no files beside the sources)
+import batch  # noqa: E402  (no files beside the sources)
+import histories  # noqa: E402
 import worlds  # noqa: E402
 from designs import (  # noqa: E402
     LEAKING,
@@ -65,6 +66,16 @@ SMALLEST = {
     OneSpaceOfIds: [],
 }
 SHORTEST_OF_ONE_SPACE = (("put", "x", 1, 0), ("put", "x", 0, 0))
+
+# Batches of three documents with different labels: how many lose a document for a reader, or keep a copy needlessly.
+BATCHES = 4096
+OF_BATCHES = {
+    "labels are ignored": (2254, 0),
+    "one set of labels": (0, 1414),
+    "the kept one has more labels": (1433, 1257),
+    "they have a label in common": (1182, 0),
+    "the labels of the kept one are a subset": (0, 0),
+}
 
 failures = []
 
@@ -129,6 +140,13 @@ def check_that_alike_is_alike():
         expect(f"{design.name}: histories one by one", *((c.histories, c.leaks) for c in counts))
 
 
+def check_batches():
+    n, lost, kept = batch.count(3)
+    expect("batches", n, BATCHES)
+    for rule, wanted in OF_BATCHES.items():
+        expect(f"batches, {rule}", (lost[rule], kept[rule]), wanted)
+
+
 def print_table(of_worlds, of_histories):
     print(f"| design | of {WORLDS:,} worlds | of {HISTORIES:,} histories |\n|---|---|---|")
     for design in [*LEAKING, Store]:
@@ -143,6 +161,7 @@ def main():
         print_table(of_worlds, of_histories)
         return 1 if failures else 0
     check_ours()
+    check_batches()
     check_that_alike_is_alike()
     print(f"check.py: {len(failures)} counts differ" if failures else "check.py: all counts are as stated")
     return 1 if failures else 0
