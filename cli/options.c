@@ -444,6 +444,10 @@ const struct option option_table[] = {
      "last "
      "column",
      FOR_EVAL, TEXT(use.eval.by)},
+    {NULL, "lost", 0, NULL,
+     "read the --documents again for each manifest or clusters, and count the runs of three words "
+     "of removed documents that no kept one has",
+     FOR_EVAL, FLAG(use.eval.counts_lost)},
     {NULL, "resamplings", 0, "N",
      "draw components N times for the intervals; 0: without intervals (default: 1000)", FOR_EVAL,
      NUMBER(use.eval.resamplings, 0, 1000000)},

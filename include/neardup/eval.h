@@ -54,6 +54,10 @@ struct nd_eval_params {
     size_t n_positive;
     /* The pairs of results are closed: their connected components are clusters. */
     unsigned char closes;
+    /* The documents are read again for each result that removes some, and runs of three words of
+     * removed documents that no kept one has are counted: exactly up to 8,388,608 distinct runs, and
+     * estimated from as many beyond. */
+    unsigned char counts_lost;
     /* JSON Lines instead of TSV. */
     unsigned char json;
     /* A column of the results, which are pairs, with a value: its name or its number, from 1; with

@@ -156,6 +156,22 @@ row() {
     [ "$status" -eq 2 ]
 }
 
+@test "eval --lost: runs of words that only removed documents have" {
+    echo '{"id":"a","text":"one two three four five"}' >docs.jsonl
+    echo '{"id":"b","text":"one two three four six"}' >>docs.jsonl
+    echo '{"id":"c","text":"two three four"}' >>docs.jsonl
+    printf '%s\t%s\n' a x b x c x >truth.tsv
+    printf '{"removed":"%s","kept":"a"}\n' b c >manifest.jsonl
+    printf '%s\t%s\n' a a b b c a >clusters.tsv
+    neardup eval --truth truth.tsv --documents docs.jsonl --lost manifest.jsonl clusters.tsv >table
+    [ "$(column runs_removed table | tr '\n' ' ')$(column runs_lost table | tr '\n' ' ')" = "3 1 1 0 " ]
+    neardup eval --truth truth.tsv --documents docs.jsonl manifest.jsonl >table
+    [ "$(column runs_lost table)" = - ]
+    run neardup eval --truth truth.tsv --lost manifest.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"lost runs of words are those of --documents"* ]]
+}
+
 @test "eval: empty results, and truths without a pair" {
     : >empty
     row a b 1 a c 0 >truth.tsv

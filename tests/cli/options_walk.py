@@ -130,7 +130,7 @@ FLAG = (None, None)
 # or of one part, before that of all.
 TRY = {
     "truth": "scores.tsv", "universe": "all", "documents": "docs.jsonl", "truth-is": "classes", "result": "clusters", "at": "2",
-    "positive": "0", "close": FLAG, "resamplings": "10", "seed": "2", "curve": "3", "by": "last",
+    "positive": "0", "close": FLAG, "resamplings": "10", "seed": "2", "curve": "3", "by": "last", "lost": (None, "--truth c.tsv --documents docs.jsonl m.jsonl -o out/o"),
     "threshold": "1",
     "shingle": "1",
     "characters": "60",

@@ -6,6 +6,7 @@
  * and some 100 for each document.
  */
 #include "uses/eval/curve.h"
+#include "uses/eval/lost.h"
 #include "uses/eval/resample.h"
 #include "uses/use.h"
 
@@ -14,15 +15,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUES_MAX = 1000 }; /* of a column that has a row for each */
+enum { VALUES_MAX = 1000 };  /* of a column that has a row for each */
+enum { RUNS_MAX = 1 << 23 }; /* that are kept of those of all documents: 256 MB at most */
+
+/* What a result takes away, while the documents are read again. */
+struct losing {
+    struct nd_use documents;
+    struct nd_eval_ids *ids;
+    const struct nd_relation *result;
+    struct nd_sketcher *sketcher;
+    struct nd_lost lost;
+    uint64_t n_removed, n_lost;
+};
 
 struct evaluating {
     const struct nd_eval_params *params;
     struct nd_eval_ids ids;
     struct nd_relation truth;
     bool has_documents, all;
-    struct nd_use documents; /* that are read */
-    struct nd_use rows;      /* the cells of the table */
+    const struct nd_run_options *options; /* of reading the documents */
+    struct nd_use documents;              /* that are read */
+    struct nd_use rows;                   /* the cells of the table */
     FILE *stream;
 };
 
@@ -62,6 +75,49 @@ static enum nd_status read_documents(struct evaluating *e, const struct nd_run_o
     if (status == ND_OK)
         status = nd_use_walk(&e->documents, -1, take, e, err);
     return nd_use_end(&e->documents, status, 0, NULL, err);
+}
+
+/* ---- Runs of words that are lost ------------------------------------------------------------- */
+
+static enum nd_status take_runs(void *context, const struct nd_parsed *parsed, struct nd_error *err)
+{
+    struct losing *l = context;
+    const struct nd_name name = nd_use_name(&l->documents, parsed);
+    const struct nd_view text = parsed->document.text;
+    struct nd_sketch sketch;
+    struct nd_view plain;
+    bool good = nd_eval_ids_plain(l->ids, name.text, &plain), is_kept;
+
+    if (good)
+        good = nd_sketcher_run(l->sketcher, text.data, text.len, 0, &sketch) == ND_OK;
+    is_kept = good &&
+              nd_relation_fate(l->result, nd_groups_find(&l->ids->names, plain)) != ND_FATE_REMOVED;
+    for (uint64_t i = 0; good && i < sketch.n_shingles; i++)
+        good = nd_lost_add(&l->lost, sketch.shingle[i], is_kept);
+    return good ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for runs of words");
+}
+
+/* Read the documents again, and count the runs of those that the result removes. */
+static enum nd_status count_lost(struct evaluating *e, const struct nd_relation *result,
+                                 struct losing *l, struct nd_error *err)
+{
+    static const struct nd_run_request request = {.ignores_signatures = true};
+    const struct nd_sketch_params three_words = nd_sketch_params_default();
+    enum nd_status status = nd_use_begin(&l->documents, e->options, &request, NULL, err);
+
+    l->ids = &e->ids;
+    l->result = result;
+    l->lost.most = RUNS_MAX;
+    l->sketcher = nd_sketcher_new(&three_words, err);
+    if (status == ND_OK && !l->sketcher)
+        status = ND_ENOMEM;
+    if (status == ND_OK)
+        status = nd_use_walk(&l->documents, -1, take_runs, l, err);
+    status = nd_use_end(&l->documents, status, 0, NULL, err);
+    nd_lost_count(&l->lost, &l->n_removed, &l->n_lost);
+    nd_sketcher_free(l->sketcher);
+    nd_lost_release(&l->lost);
+    return status;
 }
 
 static enum nd_status read_truth(struct evaluating *e, struct nd_error *err)
@@ -172,7 +228,7 @@ static void put_classes(struct nd_use *rows, const struct nd_scores *t)
     put_count(rows, "largest_cluster", t->largest_set, t->has_sets);
 }
 
-static void put_figures(struct nd_use *rows, const struct nd_scores *t,
+static void put_figures(struct nd_use *rows, const struct nd_scores *t, const struct losing *l,
                         const struct nd_rated m[ND_RATES], enum nd_no_interval why)
 {
     static const char *const name[ND_RATES] = {"precision",         "recall",         "f1",
@@ -198,6 +254,8 @@ static void put_figures(struct nd_use *rows, const struct nd_scores *t,
     put_count(rows, "exact_clusters", t->exact_sets, t->has_true_sets);
     put_count(rows, "removed", t->removed, t->knows_removed);
     put_count(rows, "removed_without_match", t->unmatched, t->knows_removed);
+    put_count(rows, "runs_removed", l->n_removed, l->result != NULL);
+    put_count(rows, "runs_lost", l->n_lost, l->result != NULL);
     put_count(rows, "components", t->n_paired, true);
     put_notes(rows, t, why);
 }
@@ -321,9 +379,12 @@ static enum nd_status put_whole(struct evaluating *e, const char *path,
 {
     struct nd_rated rated[ND_RATES];
     enum nd_no_interval why = ND_INTERVALS;
+    struct losing losing = {.result = NULL};
     enum nd_status status =
         nd_resample(scores, e->params->resamplings, e->params->seed, rated, &why, err);
 
+    if (status == ND_OK && e->params->counts_lost && result->has_fates)
+        status = count_lost(e, result, &losing, err);
     if (status != ND_OK)
         return status;
     nd_cell_text(&e->rows, "result", (struct nd_view){path, strlen(path)});
@@ -331,7 +392,7 @@ static enum nd_status put_whole(struct evaluating *e, const char *path,
     if (e->truth.form == ND_EVAL_CLASSES)
         put_classes(&e->rows, scores);
     else
-        put_figures(&e->rows, scores, rated, why);
+        put_figures(&e->rows, scores, &losing, rated, why);
     return end_row(e, err);
 }
 
@@ -404,14 +465,19 @@ static enum nd_status check(const struct nd_run_options *options, const struct n
         return nd_fail(err, ND_EINVAL, "no result: name files of pairs or clusters, or manifests");
     if (p->has_at && p->n_positive)
         return nd_fail(err, ND_EINVAL, "labels are scores or grades: give --at or --positive");
+    if (p->counts_lost && !options->n_paths)
+        return nd_fail(err, ND_EINVAL, "lost runs of words are those of --documents: name them");
     if ((p->curve != NULL) + (p->by != NULL) + (p->closes != 0) > 1)
         return nd_fail(err, ND_EINVAL, "only one of --curve, --by and --close can be given");
     n += strcmp(p->truth, "-") == 0;
     for (size_t i = 0; i < p->n_results; i++)
         n += strcmp(p->results[i], "-") == 0;
     for (size_t i = 0; i < options->n_paths; i++)
-        n += strcmp(options->paths[i], "-") == 0;
-    return n < 2 ? ND_OK : nd_fail(err, ND_EINVAL, "only one file can be the standard input");
+        n += (p->counts_lost ? 2U : 1U) * (strcmp(options->paths[i], "-") == 0);
+    return n < 2 ? ND_OK
+                 : nd_fail(err, ND_EINVAL,
+                           "only one file can be the standard input, and not "
+                           "one that is read twice");
 }
 
 enum nd_status nd_run_eval(const struct nd_run_options *options,
@@ -420,6 +486,7 @@ enum nd_status nd_run_eval(const struct nd_run_options *options,
 {
     struct evaluating e = {.params = params,
                            .has_documents = options->n_paths > 0,
+                           .options = options,
                            .rows = {.is_json = params->json != 0},
                            .stream = stream};
     struct nd_error room = {0};

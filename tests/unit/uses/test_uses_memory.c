@@ -314,6 +314,7 @@ static enum nd_status evaluate(const struct nd_run_options *options, struct nd_e
     params.truth = "clusters.tsv";
     params.results = results;
     params.n_results = 2;
+    params.counts_lost = 1;
     status = nd_run_eval(options, &params, NULL, out, err);
     if (fclose(out) == 0 && status == ND_OK)
         return rename("table", options->output) == 0 ? ND_OK : ND_EIO;
