@@ -208,7 +208,11 @@ class Judged:
         root = components(docs, counted)
         self.parts = {}
         for d in docs:
-            part = self.parts.setdefault(root[d], [[0, 0, 0], [0, 0, 0], 0, 0.0, 0.0])
+            part = self.parts.setdefault(root[d], [[0, 0, 0], [0, 0, 0], 0, 0.0, 0.0, 0, 0.0])
+            near = [e for e in docs if e != d and truth.judge(pair(d, e)) == 1]
+            if near:
+                part[5] += 1
+                part[6] += sum(pair(d, e) in result.pairs for e in near) / len(near)
             part[2] += 1
             if truth.sets is not None and result.sets is not None:
                 mine = {e for e in docs if e == d or (d in result.sets and result.sets.get(e) == result.sets[d])}
@@ -234,6 +238,7 @@ class Judged:
             values = rates(counts) if counts else (None,) * 3
             values = values if negatives else (None, values[1], None)
             out.update({name + k: v for k, v in zip(("precision", "recall", "f1"), values)})
+        out["query_recall"] = ratio(sum(p[6] for p in parts), sum(p[5] for p in parts))
         known = truth.sets is not None and result.sets is not None
         values = (ratio(mine, n), ratio(true, n), ratio(2 * mine * true / n, mine + true) if n else None) if known else (None,) * 3
         out.update({"bcubed_" + k: v for k, v in zip(("precision", "recall", "f1"), values)})

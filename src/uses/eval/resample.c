@@ -27,6 +27,7 @@ double nd_rate_of(enum nd_rate m, const struct nd_component *sum)
     case ND_RATE_PRECISION:
     case ND_RATE_RECALL:
     case ND_RATE_F1: return of_pairs(m, &sum->pairs);
+    case ND_RATE_QUERY_RECALL: return quotient(sum->shares_found, (double)sum->queries);
     case ND_RATE_SET_PRECISION: return of_pairs(ND_RATE_PRECISION, &sum->in_sets);
     case ND_RATE_SET_RECALL: return of_pairs(ND_RATE_RECALL, &sum->in_sets);
     case ND_RATE_SET_F1: return of_pairs(ND_RATE_F1, &sum->in_sets);
@@ -45,7 +46,8 @@ static bool is_known(const struct nd_scores *t, enum nd_rate m)
         return t->has_true_sets;
     if (m >= ND_RATE_SET_PRECISION && !t->has_sets)
         return false;
-    return t->has_negatives || m == ND_RATE_RECALL || m == ND_RATE_SET_RECALL;
+    return t->has_negatives || m == ND_RATE_RECALL || m == ND_RATE_QUERY_RECALL ||
+           m == ND_RATE_SET_RECALL;
 }
 
 /* The pairs that a component has in the truth, the result, or both. */

@@ -8,6 +8,7 @@ enum nd_rate {
     ND_RATE_PRECISION,
     ND_RATE_RECALL,
     ND_RATE_F1,
+    ND_RATE_QUERY_RECALL, /* the mean over documents */
     ND_RATE_SET_PRECISION,
     ND_RATE_SET_RECALL,
     ND_RATE_SET_F1,

@@ -26,6 +26,8 @@ struct counting {
     struct nd_sets joined;
     struct nd_component *at;    /* by the root of a component */
     uint32_t *size, *true_size; /* of the sets, by their number - 1 */
+    uint32_t *same;  /* by document, those that the truth calls the same … */
+    uint32_t *found; /* … and of them those that the result has */
     struct score_place *place;
     size_t n_places;
 };
@@ -287,8 +289,48 @@ static bool count_cells(struct counting *c)
                             c->place[to].set == p->set && c->place[to].true_set == p->true_set;)
             to++;
         count_cell(c, p, to - from);
+        for (size_t i = from; i < to; i++)
+            c->found[c->place[i].id] = (uint32_t)(to - from - 1);
     }
     return true;
+}
+
+/* ---- Documents as queries -------------------------------------------------------------------- */
+
+static void count_both(uint32_t *count, uint64_t ids)
+{
+    count[ids >> 32]++;
+    count[(uint32_t)ids]++;
+}
+
+/* Take each document for a query that its true neighbours answer (Kolcz 2004, equation 2).  Of sets
+ * against sets, count_cells has found them. */
+static void count_queries(struct counting *c, bool is_of_sets)
+{
+    const struct nd_relation *truth = c->truth, *result = c->result;
+    enum nd_label label;
+
+    for (size_t i = 0; !truth->has_sets && i < truth->n_pairs; i++) {
+        if (truth->pair[i].label != ND_LABEL_SAME)
+            continue;
+        count_both(c->same, truth->pair[i].ids);
+        if (is_of_sets && is_one_set(result, truth->pair[i].ids))
+            count_both(c->found, truth->pair[i].ids);
+    }
+    if (!is_of_sets)
+        memset(c->found, 0, (c->n + 1) * sizeof *c->found);
+    for (size_t i = 0; !is_of_sets && i < result->n_pairs; i++)
+        if (judge(c, result->pair[i].ids, &label) && label == ND_LABEL_SAME)
+            count_both(c->found, result->pair[i].ids);
+    for (uint32_t id = 1; id <= c->n; id++) {
+        const uint32_t set = truth->has_sets && is_known(c, id) ? nd_relation_set(truth, id) : 0;
+        const uint32_t same = set ? c->true_size[set - 1] - 1 : c->same[id];
+
+        if (!same)
+            continue;
+        of(c, id)->queries++;
+        of(c, id)->shares_found += (double)c->found[id] / same;
+    }
 }
 
 /* ---- Removed documents ----------------------------------------------------------------------- */
@@ -425,6 +467,7 @@ static bool count(struct counting *c)
         count_labelled(c, &unsure);
         t->unsure = is_of_sets ? unsure : t->unsure;
     }
+    count_queries(c, is_of_sets);
     for (size_t i = 0; is_of_sets && i < c->n; i++)
         c->at[i].pairs = c->at[i].in_sets;
     if (c->truth->form == ND_EVAL_CLASSES && t->has_sets)
@@ -446,9 +489,13 @@ enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *tr
     t->has_negatives = all || truth->has_sets || truth->n_labelled[ND_LABEL_DIFFERENT] > 0;
     t->knows_removed = result->has_fates && (all || truth->has_sets);
     c.at = calloc(n + 1, sizeof *c.at);
-    ok = c.at && nd_sets_begin(&c.joined, n) && join_all(&c) && count(&c);
+    c.same = calloc(n + 1, sizeof *c.same);
+    c.found = calloc(n + 1, sizeof *c.found);
+    ok = c.at && c.same && c.found && nd_sets_begin(&c.joined, n) && join_all(&c) && count(&c);
     nd_sets_release(&c.joined);
     free(c.at);
+    free(c.same);
+    free(c.found);
     free(c.size);
     free(c.true_size);
     free(c.place);

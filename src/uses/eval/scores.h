@@ -20,6 +20,8 @@ struct nd_component {
     struct nd_pair_counts in_sets; /* of all pairs within its sets */
     uint64_t documents;            /* and the sums of their B-cubed shares: */
     double shares_of_set, shares_of_true;
+    uint64_t queries;    /* documents that have others that are the same, … */
+    double shares_found; /* … and the sum of the shares of these that the result has */
 };
 
 static inline void nd_component_add(struct nd_component *sum, const struct nd_component *x)
@@ -33,6 +35,8 @@ static inline void nd_component_add(struct nd_component *sum, const struct nd_co
     sum->documents += x->documents;
     sum->shares_of_set += x->shares_of_set;
     sum->shares_of_true += x->shares_of_true;
+    sum->queries += x->queries;
+    sum->shares_found += x->shares_found;
 }
 
 /* Starts from zeroes. */
