@@ -26,8 +26,8 @@ struct counting {
     struct nd_sets joined;
     struct nd_component *at;    /* by the root of a component */
     uint32_t *size, *true_size; /* of the sets, by their number - 1 */
-    uint32_t *same;  /* by document, those that the truth calls the same … */
-    uint32_t *found; /* … and of them those that the result has */
+    uint32_t *same;             /* by document, those that the truth calls the same … */
+    uint32_t *found;            /* … and of them those that the result has */
     struct score_place *place;
     size_t n_places;
 };
