@@ -123,7 +123,7 @@ static enum nd_status find_difference(struct nd_run *run, struct worker_batch *b
 static enum nd_status put_removed(struct nd_run *run, struct worker_batch *b, size_t item,
                                   unsigned worker, struct nd_error *err)
 {
-    struct nd_row_parts parts = {NULL};
+    struct nd_row_parts parts = {.via = NULL};
     struct nd_difference differs;
     enum nd_status status = ND_OK;
     const struct nd_decision *decision = &b->decision[item];

@@ -466,7 +466,7 @@ static void put_manifest(struct filtering *f, const struct nd_parsed *parsed,
     const struct nd_party prototype = {nearest->name, f->at[nearest->pair.b]};
 
     nd_row_removed(&f->rows.manifest, &f->place, &matching, &prototype, decision, f->run->recipe,
-                   (struct nd_row_parts){NULL});
+                   (struct nd_row_parts){.via = NULL});
     if (f->own_name.failed || f->place.failed)
         f->rows.manifest.failed = true;
 }
