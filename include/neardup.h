@@ -18,8 +18,8 @@
 #include <neardup/dedup.h>
 #include <neardup/df.h>
 #include <neardup/error.h>
-#include <neardup/evidence.h>
 #include <neardup/eval.h>
+#include <neardup/evidence.h>
 #include <neardup/explain.h>
 #include <neardup/feature.h>
 #include <neardup/hamming.h>
