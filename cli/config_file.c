@@ -14,17 +14,14 @@
 static bool reserve(struct config_file *config)
 {
     const size_t room = 2 * config->room + 8;
-    char **argument;
-    size_t *line;
+    struct config_option *option;
 
     if (config->n < config->room)
         return true;
-    argument = realloc(config->argument, room * sizeof *argument);
-    config->argument = argument ? argument : config->argument;
-    line = argument ? realloc(config->line, room * sizeof *line) : NULL;
-    if (!line)
+    option = realloc(config->option, room * sizeof *option);
+    if (!option)
         return false;
-    config->line = line;
+    config->option = option;
     config->room = room;
     return true;
 }
@@ -44,10 +41,10 @@ static bool add_option(struct config_file *config, char *text, size_t number)
         ;
     if (!reserve(config))
         return false;
-    if (asprintf(&config->argument[config->n], "--%.*s%s%.*s", (int)len, name,
+    if (asprintf(&config->option[config->n].argument, "--%.*s%s%.*s", (int)len, name,
                  end > value ? "=" : "", (int)(end - value), value) < 0)
         return false;
-    config->line[config->n++] = number;
+    config->option[config->n++].line = number;
     return true;
 }
 
@@ -73,8 +70,7 @@ enum nd_status config_file_read(struct config_file *config, const char *path, st
 void config_file_release(struct config_file *config)
 {
     for (size_t i = 0; i < config->n; i++)
-        free(config->argument[i]);
-    free(config->argument);
-    free(config->line);
+        free(config->option[i].argument);
+    free(config->option);
     *config = (struct config_file){.n = 0};
 }

@@ -6,10 +6,12 @@
 
 #include <neardup/error.h>
 
-/* The lines that have an option, as arguments: "--name" or "--name=value".  Starts from zeroes. */
+/* The options of a file.  Starts from zeroes. */
 struct config_file {
-    char **argument;
-    size_t *line; /* from 1 */
+    struct config_option {
+        char *argument; /* "--name" or "--name=value" */
+        size_t line;    /* from 1 */
+    } * option;
     size_t n, room;
 };
 

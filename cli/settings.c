@@ -415,10 +415,11 @@ static enum nd_status read_config(struct settings *s, const struct command *comm
         struct nd_error own = {.message = ""};
         int used;
 
-        if (read_long(command, 1, &s->config.argument[i], &given[*n_given], &used, &own) == ND_OK &&
+        if (read_long(command, 1, &s->config.option[i].argument, &given[*n_given], &used, &own) ==
+                ND_OK &&
             strcmp(given[*n_given].option->name, "config") == 0)
             nd_fail(&own, ND_EINVAL, "a file of options names no other one");
-        given[*n_given].line = s->config.line[i];
+        given[*n_given].line = s->config.option[i].line;
         if (own.status != ND_OK)
             return name_line(path, given[*n_given].line, &own, err);
         ++*n_given;

@@ -19,15 +19,17 @@ mkdir -p "$stage/core/third_party/xxhash" "$folder/dist"
 tools/list-files.sh 'python/*' | sed 's|^python/||' | grep -v '^tests/' |
     tar -cf - -C python -T - | tar -xf - -C "$stage"
 layers=$(sed -nE '/^set\(core_layers/,/\)/p' CMakeLists.txt | tr '()' '  ' | sed 's/^set *core_layers//')
-for layer in base $layers; do
-    tools/list-files.sh "src/$layer/*"
-done | sort -u >"$folder/files"
-# What decides in bounded memory, and reads sketch files (python/native/CMakeLists.txt).
-for name in budget linking loads shared_keys staged streamed; do
-    tools/list-files.sh "src/loads/$name.*"
-done >>"$folder/files"
-tools/list-files.sh 'src/sketches/sketches.*' 'src/sketches/sketched_fields.*' >>"$folder/files"
-tools/list-files.sh CMakeLists.txt LICENSE 'cmake/*' 'include/*' >>"$folder/files"
+{
+    for layer in base $layers; do
+        tools/list-files.sh "src/$layer/*"
+    done | sort -u
+    # Loads in bounded memory, and sketch files (python/native/CMakeLists.txt).
+    for name in budget linking loads shared_keys staged streamed; do
+        tools/list-files.sh "src/loads/$name.*"
+    done
+    tools/list-files.sh 'src/sketches/sketches.*' 'src/sketches/sketched_fields.*'
+    tools/list-files.sh CMakeLists.txt LICENSE 'cmake/*' 'include/*'
+} >"$folder/files"
 tar -cf - -T "$folder/files" | tar -xf - -C "$stage/core"
 xxhash=$(echo '#include <xxhash.h>' | cc -E -x c - | sed -nE 's/^# 1 "(.*\/xxhash\.h)".*/\1/p' | head -1)
 cp "$xxhash" "$stage/core/third_party/xxhash/"

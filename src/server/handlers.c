@@ -536,7 +536,9 @@ static enum nd_refusal put_status(struct nd_exchange *x, const char *status)
 /* Whether it answers, and would store a document. */
 static enum nd_refusal handle_ready(struct nd_exchange *x, struct nd_error *err)
 {
-    switch (nd_store_ready(x->server->store, NULL)) {
+    struct nd_error own;
+
+    switch (nd_store_ready(x->server->store, &own)) {
     case ND_STORE_OK: return put_status(x, "ready");
     case ND_STORE_BUSY:
         return nd_refuse(err, ND_REFUSAL_NOT_READY, "too many documents wait to be written");

@@ -379,7 +379,8 @@ static void answer_entry(struct nd_ndjson *s, const struct line_entry *e)
         return;
     }
     begin_line(s, e->line);
-    nd_metrics_verdict(&s->x->server->metrics, written->verdict.kind);
+    if (written)
+        nd_metrics_verdict(&s->x->server->metrics, written->verdict.kind);
     nd_put_written(&s->out, written, s->x->server->has_simhash);
     nd_put_replaced(&s->out, e->replaced);
     end_line(s, e->line, e->end);

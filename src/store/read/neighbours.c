@@ -333,7 +333,7 @@ static enum nd_status add_followers(struct cluster_listing *l, const struct nd_n
     struct nd_leaders *leaders = &l->session->leaders;
     struct span span = {.to = UINT64_MAX};
     uint64_t order = 0, first = 0;
-    struct nd_entry entry;
+    struct nd_entry entry = {.n_documents = 0};
     enum nd_status status = nd_leaders_order(leaders, l->entry, &order, err);
 
     if (status == ND_OK)
