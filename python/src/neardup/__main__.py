@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from . import _native
 from ._plan import Plan, recipe_of
 from ._run import FilesResult, Run, check_kind
+from ._sketched import Sketched
 from ._sources import find
 
 _SHOWN = 20
@@ -252,22 +253,22 @@ def _id_field(given: argparse.Namespace, paths: Sequence[str]) -> str | None:
     return "id" if has_it else None
 
 
-def _plan(given: argparse.Namespace) -> Plan:
+def _plan(given: argparse.Namespace, sketched: Sketched | None) -> Plan:
     never: dict[str, list[str]] = {}
     for one in given.never:
         field, values = _list("--never", one)
         never.setdefault(field, []).extend(values)
-    return Plan(
-        _recipe(given),
-        given.text_field,
-        id=_id_field(given, given.paths),
-        prefer=_list("--prefer", given.prefer) if given.prefer else None,
-        within=given.within,
-        never=never,
-    )
+    compared: dict[str, Any] = {
+        "prefer": _list("--prefer", given.prefer) if given.prefer else None,
+        "within": given.within,
+        "never": never,
+    }
+    if sketched:
+        return sketched.plan(_recipe(given), None, given.text_field, id=given.id_field, **compared)
+    return Plan(_recipe(given), given.text_field, id=_id_field(given, given.paths), **compared)
 
 
-def _check(given: argparse.Namespace) -> None:
+def _check(given: argparse.Namespace, sketched: Sketched | None) -> None:
     if not given.paths:
         raise _Stop("no input: name files or folders")
     if given.output is not None and given.output_dir is not None:
@@ -276,7 +277,7 @@ def _check(given: argparse.Namespace) -> None:
         raise _Stop("say where the survivors go: -o FILE, or --output-dir DIR")
     if given.missing_text not in ("skip", "keep"):
         raise _Stop(f"--missing-text: '{given.missing_text}' is not skip or keep")
-    if given.output is not None and len(given.paths) > 1:
+    if given.output is not None and len(given.paths) > 1 and not sketched:
         raise _Stop("several inputs need --output-dir DIR: a file of tables holds one table")
 
 
@@ -335,10 +336,25 @@ def _tell(run: Run, result: FilesResult | None, quiet: bool) -> None:
         print(_Progress.take_away() + _table(result.summary), file=sys.stderr)
 
 
+def _dedup_sketched(given: argparse.Namespace, run: Run, sketched: Sketched) -> int:
+    evidence = {"manifest": given.manifest, "clusters": given.clusters, "summary": given.summary}
+    if given.output is None:
+        raise _Stop("what survives of sketch files is one file: -o FILE.sketch")
+    result = None
+    try:
+        sketched.check_target(given.output, given.removed, given.copies_field)
+        result = run.write_sketched(sketched, given.output, removed=given.removed, **evidence)
+    finally:
+        _tell(run, result, given.quiet)
+    return 0
+
+
 def _dedup(given: argparse.Namespace) -> int:
     progress = _Progress(given.progress)
+    sketched = Sketched.of(given.paths, None)
+    _check(given, sketched)
     run = Run(
-        _plan(given),
+        _plan(given, sketched),
         nulls="drop" if given.missing_text == "skip" else "keep",
         judges=given.missing_text == "skip",
         max_bad=_share(given.max_bad),
@@ -350,7 +366,10 @@ def _dedup(given: argparse.Namespace) -> int:
         only_against=given.only_against,
         copies_field=given.copies_field,
         progress=progress if progress.is_on and not given.quiet else None,
+        sketched=sketched,
     )
+    if sketched:
+        return _dedup_sketched(given, run, sketched)
     is_folder = given.output_dir is not None or os.path.isdir(given.paths[0])
     run.read(given.paths, below=given.output_dir is None)
     if given.output is not None:
@@ -393,7 +412,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         given = _parse(words[1:])
-        _check(given)
         before = signal.signal(signal.SIGTERM, _ended)
         try:
             return _dedup(given)
