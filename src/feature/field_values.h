@@ -4,6 +4,7 @@
 
 #include "feature/text_list.h"
 
+#include <neardup/error.h>
 #include <neardup/types.h>
 
 #include <stdbool.h>
@@ -13,7 +14,7 @@
  * escapes resolved; of anything else the value as it is.  Empty ones are left out.  False: out of
  * memory.
  */
-bool nd_field_values_read(struct nd_text_list *v, struct nd_view value);
+ND_API bool nd_field_values_read(struct nd_text_list *v, struct nd_view value);
 
 /*
  * List each key of a JSON object of numbers and its number, one after the other; for empty keys and
