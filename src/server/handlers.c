@@ -78,8 +78,8 @@ static enum nd_refusal read_body(struct nd_exchange *x, struct nd_workspace *w,
     return refusal;
 }
 
-/* What is asked for with a document: the member of JSON counts more than the address, which has been
- * checked. */
+/* Read what is asked for with a document: the member of JSON counts more than the address, which has
+ * been checked. */
 static struct nd_asked asked_for(const struct nd_exchange *x, const struct nd_posted *posted)
 {
     struct nd_asked asked;

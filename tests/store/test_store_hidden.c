@@ -127,7 +127,7 @@ static unsigned labels_of(unsigned set, struct nd_view *labels)
     return n;
 }
 
-/* Of every third operation, recent documents alone. */
+/* Ask for recent documents alone with two of three operations. */
 static struct nd_asked asked_by(const struct operation *o)
 {
     return (struct nd_asked){.limit = 1 + o->limit % 5,

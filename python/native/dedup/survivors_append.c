@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What adds rows to a file. */
+/* A sketch file that survivors are added to. */
 struct survivors_added {
     struct nd_sketch_appender *appender;
     struct nd_sketch_writer *writer;

@@ -41,7 +41,7 @@ enum { ND_STORE_FORMAT = 1 };
  */
 struct nd_catalog *nd_catalog_open(const char *folder, bool create, bool read_only,
                                    struct nd_error *err);
-/* The same to read, without a lock: nobody may write meanwhile, and nothing is written at all. */
+/* Open it to read, without a lock: nobody may write meanwhile, and nothing is written at all. */
 struct nd_catalog *nd_catalog_open_alone(const char *folder, struct nd_error *err);
 void nd_catalog_close(struct nd_catalog *catalog);
 

@@ -7,10 +7,10 @@
 #include <neardup/eval.h>
 #include <neardup/types.h>
 
-/* What a cell can be. Of clusters and classes the first is a document, and the second its set. */
+/* The kinds of cells. In clusters and classes the first is a document, and the second its set. */
 enum nd_eval_cell { ND_CELL_FIRST, ND_CELL_SECOND, ND_CELL_THIRD, ND_CELL_FATE, ND_CELLS };
 
-/* Where the cells are, by enum nd_eval_cell; SIZE_MAX: there is none. */
+/* The places of the cells in a row, by enum nd_eval_cell; SIZE_MAX: there is none. */
 struct nd_eval_columns {
     enum nd_eval_form form;
     size_t at[ND_CELLS];

@@ -4,7 +4,7 @@
 
 #include "uses/eval/scores.h"
 
-/* What is listed down to a value. */
+/* The pairs that are listed down to a value. */
 struct nd_curve_step {
     double at;
     uint64_t right, listed;

@@ -18,7 +18,7 @@
 enum { VALUES_MAX = 1000 };  /* of a column that has a row for each */
 enum { RUNS_MAX = 1 << 23 }; /* that are kept of those of all documents: 256 MB at most */
 
-/* What a result takes away, while the documents are read again. */
+/* The runs of words that a result takes away, counted while the documents are read again. */
 struct losing {
     struct nd_use documents;
     struct nd_eval_ids *ids;
@@ -188,7 +188,7 @@ static void put_rated(struct nd_use *rows, const char *key, const struct nd_rate
     put_figure(rows, part, m->high);
 }
 
-/* What is left out, and why. */
+/* Say which figures are left out, and why. */
 static void put_notes(struct nd_use *rows, const struct nd_scores *t, enum nd_no_interval why)
 {
     char text[300];

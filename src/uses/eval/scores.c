@@ -117,7 +117,7 @@ static bool join_all(struct counting *c)
             (!c->all && result->has_sets && is_one_set(result, p->ids)))
             join(c, p->ids);
     }
-    /* Of sets against labelled pairs, only the labelled ones count, which the loop above joined. */
+    /* With labelled pairs only these count in sets, and the loop above joined them. */
     if (result->has_sets && (c->all || truth->has_sets) && !join_sets(c, result))
         return false;
     for (size_t i = 0; i < result->n_pairs; i++)
@@ -177,7 +177,7 @@ static void count_labelled(struct counting *c, uint64_t *unsure)
             continue;
         x->in_sets.right += is_same;
         *unsure += p->label == ND_LABEL_UNSURE;
-        /* Of all pairs, count_sizes has counted this one too. */
+        /* With all pairs, count_sizes has counted this one too. */
         if (!c->all)
             x->in_sets.listed += p->label != ND_LABEL_UNSURE;
         else

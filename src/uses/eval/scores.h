@@ -53,7 +53,7 @@ struct nd_scores {
     uint64_t n_sets, n_true_sets, exact_sets; /* of two documents or more */
     uint64_t largest_set;
     uint64_t removed, unmatched; /* unmatched: the truth calls no kept document the same */
-    /* Of clusters against classes. */
+    /* Counts for clusters against classes. */
     uint64_t members, mixed_sets, mixed_members;
 };
 
@@ -66,7 +66,7 @@ enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *tr
                                struct nd_error *err);
 void nd_scores_release(struct nd_scores *t);
 
-/* What the truth says of a pair. False: nothing, so that the pair is left out. */
+/* Find what the truth says of a pair. False: nothing, so that the pair is left out. */
 bool nd_scores_judge(const struct nd_relation *truth, size_t n, bool all, uint64_t ids,
                      enum nd_label *label);
 
