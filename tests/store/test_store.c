@@ -80,7 +80,7 @@ static void equal_bytes_are_found_in_a_crowd(void **state)
 {
     enum { CROWD = 40 };
     struct nd_recipe *recipe = nd_recipe_new(NULL);
-    char text[CROWD][300], name[8];
+    char text[CROWD][300], name[16];
     struct fixture f;
     struct nd_verdict verdict;
     bool was_cut = false;
