@@ -290,7 +290,7 @@ static struct question ask(const struct fixture *f, unsigned caller, unsigned x)
 static bool has_place(const struct expected *v, const struct question *q, unsigned t,
                       uint64_t order)
 {
-    const struct told *last = &v->nearest[v->n_nearest - 1];
+    const struct told *last = v->n_nearest ? &v->nearest[v->n_nearest - 1] : NULL;
 
     return v->n_nearest < q->asked.limit || comes_first(q->text, t, order, last->text, last->order);
 }

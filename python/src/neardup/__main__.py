@@ -351,7 +351,8 @@ def _dedup_sketched(given: argparse.Namespace, run: Run, sketched: Sketched) -> 
 
 def _dedup(given: argparse.Namespace) -> int:
     progress = _Progress(given.progress)
-    sketched = Sketched.of(given.paths, None)
+    are_files = all(os.path.isfile(path) for path in given.paths)
+    sketched = Sketched.of(given.paths, None) if are_files else None
     _check(given, sketched)
     run = Run(
         _plan(given, sketched),
