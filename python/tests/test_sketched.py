@@ -98,10 +98,11 @@ def test_the_module_as_a_command_reads_them_too(command, here, capsys):
     for options in ([], ["--keep", "longest", "--within", "site"], ["--against", "a.sketch", "-t", "0.5"]):
         for number, data in enumerate((["x.sketch"], ["x.sketch", "y.sketch"])):
             files = [f"--{name}={name}{number}" for name in ("removed", "clusters")]
+            written = [here / name for name in ("kept", f"removed{number}", f"clusters{number}")]
             subprocess.run([command, "dedup", "-q", *data, "-o", "kept", *files, *options], check=True)
-            expected = [(here / name).read_bytes() for name in ("kept", f"removed{number}", f"clusters{number}")]
+            expected = [path.read_bytes() for path in written]
             assert main(["dedup", "-q", *data, "-o", "kept", *files, *options]) == 0
-            assert [(here / name).read_bytes() for name in ("kept", f"removed{number}", f"clusters{number}")] == expected
+            assert [path.read_bytes() for path in written] == expected
     for wrong, message in (
         (["--output-dir", "d"], "what survives of sketch files is one file: -o FILE.sketch"),
         (["-o", "kept.jsonl"], "name it FILE.sketch"),
