@@ -26,7 +26,7 @@ def filter_case(context, case):
         return True
     is_text = case.media_type in (*TEXTS, "application/x-ndjson")
     words = [value for name, value in (case.query or {}).items() if name in WORDS]
-    return not (is_text and not isinstance(case.body, str)) and all(not is_number(word) for word in words)
+    return not (is_text and not isinstance(case.body, str)) and all(not becomes_text(word) for word in words)
 
 
 def head_length(case):
@@ -35,6 +35,12 @@ def head_length(case):
     words = [str(value) for value in (case.path_parameters or {}).values()]
     address = max(len(urlencode(query, doseq=several, errors="surrogatepass")) for several in (False, True))
     return address + sum(len(quote(word, errors="surrogatepass")) for word in words) + len(str(fields))
+
+
+def becomes_text(value):
+    """Whether the address has a text for a word that is none, or for a member of a list of words."""
+    items = list(value.values()) if isinstance(value, dict) else value
+    return is_number(value) or (isinstance(items, list) and not all(isinstance(item, str) for item in items))
 
 
 def is_number(value):

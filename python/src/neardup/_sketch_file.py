@@ -375,27 +375,27 @@ def read_sketches(path: Path, columns: Sequence[str] | None = None) -> Sketches:
     columns : sequence of str, optional
         The columns to read (default: all but ``shingles``):
 
-        =============  ========================================================================
-        column         meaning
-        =============  ========================================================================
-        id             the document's id; None: it is called by its place
-        text_hash      XXH3 of its text, 16 bytes, the lower half first
-        identity       the hash of its tokens
-        simhash        the simhash of its shingles
-        tokens         how many tokens it has
-        text_bytes     how many bytes its text has, as UTF-8
-        n_shingles     how many distinct shingles it has
-        source         the number of its source in ``sources``
-        offset, line   where its record begins there: a byte, and a line from 1 (0: the document
-                       is a whole file)
-        low            the low byte of each of the 128 minima
-        fingerprint    by the recipe's only signature of kind simhash: a number, or of more than
-                       64 bits a list of words; None: it has none
-        signature_…    by each signature of another recipe, with its name: a number, or a list of
-                       words (minima, super-shingles, a digest for each lexicon); of a signature of
-                       values the list of them.  None, or no values: the document has none
-        shingles       the hashes of its distinct shingles, ascending
-        =============  ========================================================================
+        ================  ========================================================================
+        column            meaning
+        ================  ========================================================================
+        id                the document's id; None: it is called by its place
+        text_hash         XXH3 of its text, 16 bytes, the lower half first
+        identity          the hash of its tokens
+        simhash           the simhash of its shingles
+        tokens            how many tokens it has
+        text_bytes        how many bytes its text has, as UTF-8
+        n_shingles        how many distinct shingles it has
+        source            the number of its source in ``sources``
+        offset, line      where its record begins there: a byte, and a line from 1 (0: the document
+                          is a whole file)
+        low               the low byte of each of the 128 minima
+        fingerprint       by the recipe's only signature of kind simhash: a number, or of more than
+                          64 bits a list of words; None: it has none
+        ``signature_…``   by each signature of another recipe, with its name: a number, or a list of
+                          words (minima, super-shingles, a digest for each lexicon); of a signature of
+                          values the list of them.  None, or no values: the document has none
+        shingles          the hashes of its distinct shingles, ascending
+        ================  ========================================================================
 
         ``fingerprint``, ``signature_…`` and ``shingles`` are not in every file.
 
