@@ -38,9 +38,8 @@ def head_length(case):
 
 
 def becomes_text(value):
-    """Whether the address has a text for a word that is none, or for a member of a list of words."""
-    items = list(value.values()) if isinstance(value, dict) else value
-    return is_number(value) or (isinstance(items, list) and not all(isinstance(item, str) for item in items))
+    """Whether the address has a text for a word that is none: a number, or a list or an object, as Python shows it."""
+    return is_number(value) or isinstance(value, (list, dict)) or (isinstance(value, str) and value[:1] in ("{", "["))
 
 
 def is_number(value):
