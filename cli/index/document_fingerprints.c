@@ -1,4 +1,4 @@
-/* document_fingerprints.c - documents where index reads fingerprints: they are made by a recipe */
+/* document_fingerprints.c - fingerprints that index makes of documents, by a recipe */
 #define _GNU_SOURCE
 #include "index/document_fingerprints.h"
 

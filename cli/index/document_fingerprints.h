@@ -1,4 +1,4 @@
-/* document_fingerprints.h - documents where index reads fingerprints: they are made by a recipe */
+/* document_fingerprints.h - fingerprints that index makes of documents, by a recipe */
 #ifndef CLI_DOCUMENT_FINGERPRINTS_H
 #define CLI_DOCUMENT_FINGERPRINTS_H
 

@@ -145,7 +145,7 @@ static void put_security(struct post *p, const struct nd_document *document,
     }
 }
 
-/* Check that a record with labels does not mean by them who may see it. */
+/* Return whether a record has labels and no security, so that labels may say who may see it. */
 static bool is_unclear(const struct post *p, const struct nd_document *document,
                        const struct nd_source *source)
 {

@@ -34,7 +34,7 @@ enum nd_eval_form {
 /* Which pairs count. */
 enum nd_eval_universe {
     ND_EVAL_UNSAID,   /* only where the truth has clusters or classes: all */
-    ND_EVAL_LABELLED, /* those that the truth says something about */
+    ND_EVAL_LABELLED, /* pairs that the truth calls the same or different */
     ND_EVAL_ALL       /* every pair of documents */
 };
 

@@ -73,8 +73,8 @@ extern "C" {
  *   link-to        … or linked there, by a hard link where that can be, else by a symbolic one
  *   removed        nd_run_dedup: the records that do not survive, written as `output` is
  *   manifest       JSON Lines: what was removed, and why
- *   differs        (a flag) nd_run_dedup: say in each row of the manifest which words only one of the two
- *                  documents has (nd_difference_of)
+ *   differs        (a flag) nd_run_dedup: list in each row of the manifest the words that only one of
+ *                  its two documents has (nd_difference_of)
  *   clusters       TSV: the id of every document, and the id of the kept one of its cluster
  *   summary        JSON: the numbers of struct nd_run_summary
  *   annotate       (a flag) nd_run_dedup: write all records, each with what it duplicates added

@@ -12,7 +12,7 @@
 
 struct nd_reach {
     uint32_t least, most; /* distinct shingles of the other one */
-    uint32_t distance;    /* how many low bytes of minima may differ, or bits of a fingerprint */
+    uint32_t distance;    /* most low bytes of minima, or bits of a fingerprint, that differ */
 };
 #define ND_REACH_ALL ((struct nd_reach){0, UINT32_MAX, UINT32_MAX})
 

@@ -94,8 +94,7 @@ void nd_cell_int(struct nd_use *use, const char *key, int64_t value);
 void nd_cell_double(struct nd_use *use, const char *key, double value);
 void nd_cell_none(struct nd_use *use, const char *key);
 enum nd_status nd_row_end(struct nd_use *use, struct nd_error *err);
-/* Or end it by writing it to a stream, whose errors the caller looks at: of a use that begins no
- * run. */
+/* End a row by writing it to a stream, whose errors the caller checks: for a use without a run. */
 enum nd_status nd_row_put(struct nd_use *use, FILE *stream, struct nd_error *err);
 
 /* Publish where status is ND_OK, and release all.  summary may be NULL. */

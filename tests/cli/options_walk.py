@@ -294,7 +294,7 @@ UNSEEN += ["append"]
 UNSEEN += ["force"]
 # Survivors are the same however their texts are read; apply.bats sees to bad records.
 UNSEEN += ["apply text-format", "apply max-bad"]
-# Of its documents eval reads only the ids, and a result of pairs loses none; eval.bats sees to these.
+# eval reads only the ids of its documents, and a result of pairs removes none: eval.bats tries these.
 UNSEEN += ["lost"] + ["eval " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # No result has the ids of these, or what the option is about.
 UNSEEN += ["plan id-field", "collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",

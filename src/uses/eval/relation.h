@@ -35,8 +35,8 @@ struct nd_related {
 };
 
 /*
- * What one file says. 24 bytes a pair, 13 a document. A manifest has the pairs of its rows, and
- * their connected components as sets. Starts from zeroes.
+ * The pairs, sets and fates of one file: 24 bytes a pair, 13 a document. A manifest has the pairs
+ * of its rows, and their connected components as sets. Starts from zeroes.
  */
 struct nd_relation {
     enum nd_eval_form form;

@@ -349,7 +349,7 @@ static void match_pairs(const struct counting *c, unsigned char *is_matched)
     }
 }
 
-/* Likewise of sets: whether each has a kept document. */
+/* Note for each set of the truth whether a kept document is in it. */
 static void match_sets(const struct counting *c, unsigned char *has_kept)
 {
     for (uint32_t id = 1; id <= c->n; id++)

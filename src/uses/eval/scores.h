@@ -6,7 +6,7 @@
 
 #include "uses/eval/relation.h"
 
-/* Counts of pairs: listed ones are those of the result whose label is known. */
+/* Counts of pairs.  A listed pair is in the result and has a label. */
 struct nd_pair_counts {
     uint64_t right, listed, same; /* same: pairs that the truth calls so */
 };
