@@ -13,6 +13,7 @@ static const struct {
     {ND_ZSTD_SONAME, ".zst cannot be read or written"},
     {ND_LZMA_SONAME, ".xz cannot be read or written"},
     {ND_BZ2_SONAME, ".bz2 cannot be read or written"},
+    {ND_ZLIB_SONAME, ".gz cannot be written"},
 };
 
 int main(void)

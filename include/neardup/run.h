@@ -68,6 +68,8 @@ extern "C" {
  * Outputs ("-" is the standard output; a name that ends in .gz, .zst, .xz, .bz2 or .lz4 is
  * compressed):
  *   output         the survivors: records, or the list of the paths kept; not set: "-"
+ *   output-level   how hard outputs are compressed: 1 to 9, for .zst to 19; not set: 4 for .gz, 3 for
+ *                  .zst, 6 for .xz, 9 for .bz2, 1 for .lz4
  *   output-dir     in place of `output`: every input under its relative path in this folder
  *   copy-to        in place of `output`: documents that are files are copied into this folder …
  *   link-to        … or linked there, by a hard link where that can be, else by a symbolic one

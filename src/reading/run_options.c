@@ -81,6 +81,7 @@ static const struct option_key keys[] = {
     {"only-against", FLAG, AT(only_against), 0, NULL, "no", 0, 0},
     {"output", TEXT, AT(output), 0, NULL, NULL, 0, 0},
     {"output-dir", TEXT, AT(output_dir), 0, NULL, NULL, 0, 0},
+    {"output-level", NUMBER, AT(output_level), 0, NULL, NULL, 1, 19},
     {"part", PART, AT(input.part), 0, NULL, NULL, 0, 0},
     {"path", ANY_LIST, LIST_AT(, paths), NULL, NULL, 0, 0},
     {"pin-threads", FLAG, AT(pin_threads), 0, NULL, "no", 0, 0},

@@ -127,7 +127,8 @@ struct nd_output *nd_output_open(struct nd_publisher *publisher, const char *pat
         nd_output_discard(o);
         return NULL;
     }
-    if (open_file(o, path, err) == ND_OK) {
+    if (nd_packing_check(o->compression, publisher->level, err) == ND_OK &&
+        open_file(o, path, err) == ND_OK) {
         o->is_terminal = isatty(o->fd);
         return o;
     }
@@ -193,8 +194,12 @@ static enum nd_status make_packer(struct nd_output *o, struct nd_error *err)
     if (o->is_terminal) {
         return nd_fail(err, ND_EUNSUPPORTED, "an archive is not written to a terminal: use -o");
     }
-    if (!o->packer)
-        o->packer = nd_packer_new(o->compression, o->archive, hold, o, err);
+    if (!o->packer) {
+        const struct nd_packing packing = {o->compression, o->archive, o->publisher->level,
+                                           o->publisher->pool};
+
+        o->packer = nd_packer_new(&packing, hold, o, err);
+    }
     return o->packer ? ND_OK : ND_EUNSUPPORTED;
 }
 

@@ -210,6 +210,7 @@ static enum nd_status open_inputs(struct nd_run *run, struct nd_error *err)
         return err && err->status ? err->status : ND_ENOMEM;
     run->summary->threads = nd_pool_threads(run->pool);
     run->reporter.pool = run->comparable.pool = run->pool;
+    run->outputs.publisher.pool = run->pool;
     if (options->memory) {
         run->budget = nd_budget_divide(options->memory, run->summary->threads);
         run->budget.in_use_before = nd_memory_in_use();
@@ -245,7 +246,9 @@ static void init(struct nd_run *run, const struct nd_run_options *options,
                        .security = -1,
                        .never = options->never,
                        .n_never = options->n_never},
-        .outputs = {.options = options, .request = request},
+        .outputs = {.options = options,
+                    .request = request,
+                    .publisher = {.level = options->output_level}},
     };
     run->comparable.fields = &run->fields;
     run->input.fields = run->fields.name;

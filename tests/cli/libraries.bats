@@ -35,7 +35,9 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     [ "$(opened sketch -q small.jsonl --text-format html)" = "libxml2.so " ]
     [[ $(opened sketch -q small.jsonl.zst) == libarchive.so* ]]
     [[ $(opened sketch -q small.tar) == libarchive.so* ]]
-    [[ $(opened sketch -q small.jsonl -o out.gz) == libarchive.so* ]]
+    [[ $(opened sketch -q small.jsonl -o out.xz) == libarchive.so* ]]
+    [ "$(opened sketch -q small.jsonl -o out.gz)" = "" ]
+    [ "$(opened sketch -q small.jsonl -o out.zst)" = "" ]
 }
 
 @test "libraries: without libarchive what it reads is named as what cannot be read, and all else is read" {
@@ -69,16 +71,32 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     small_corpus
     mkdir absent
     : >"absent/$file"
-    for output in out.gz out.zst; do
+    for output in out.xz out.lz4; do
         LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl -o "$output"
         [ "$status" -eq 2 ]
         [[ ${lines[0]} == "neardup: "*" cannot be written without libarchive: "*"$file: "* ]]
         [ ! -e "$output" ]
     done
-    LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl --manifest m.gz -o out --keep longest
+    LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl --manifest m.xz -o out --keep longest
     [ "$status" -eq 2 ]
     [ ! -e out ]
-    [ ! -e m.gz ]
+    [ ! -e m.xz ]
+}
+
+@test "libraries: gzip and zstd are written by their own libraries, which are named where they are missing" {
+    local file
+    small_corpus
+    mkdir absent
+    for kind in gzip:libz:gz zstd:libzstd:zst; do
+        IFS=: read -r name library ending <<<"$kind"
+        file=$(file_of "$library")
+        : >"absent/$file"
+        LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl -o "out.$ending"
+        [ "$status" -eq 2 ]
+        [[ ${lines[0]} == "neardup: $name cannot be written without "*"$file: "* ]]
+        [ ! -e "out.$ending" ]
+        rm "absent/$file"
+    done
 }
 
 @test "libraries: without libxml2 pages are named as what cannot be read, and all else is read" {

@@ -222,6 +222,7 @@ TRY = {
     "gap": "5",
     "output": "out/other",
     "output-dir": "out/d",
+    "output-level": "1",
     "copy-to": "out/d",
     "link-to": "out/d",
     "removed": "out/r",

@@ -54,8 +54,12 @@ enum nd_status nd_output_target(const char *name, char **target, struct nd_error
 /* Kinds of outputs, in the order in which they are published. */
 enum nd_publish_stage { ND_PUBLISH_EVIDENCE, ND_PUBLISH_RESULT };
 
+struct nd_pool;
+
 /* Starts from zeroes.  Used by one thread at a time. */
 struct nd_publisher {
+    const struct nd_pool *pool; /* how many threads compress outputs; NULL: one */
+    unsigned level;             /* of their compression; 0: its default */
     struct nd_publisher_input *input;
     size_t n_inputs, inputs_capacity;
     bool is_sorted;

@@ -202,6 +202,22 @@ static void stay_on(int cpu)
     (void)sched_setaffinity(0, sizeof set, &set);
 }
 
+void nd_pool_unbound(const struct nd_pool *pool, void (*start)(void *context), void *context)
+{
+    cpu_set_t before, all;
+    bool is_bound = pool->cpu && sched_getaffinity(0, sizeof before, &before) == 0;
+
+    if (is_bound) {
+        CPU_ZERO(&all);
+        for (unsigned i = 0; i < pool->n_threads; i++)
+            CPU_SET((size_t)pool->cpu[i], &all);
+        (void)sched_setaffinity(0, sizeof all, &all);
+    }
+    start(context);
+    if (is_bound)
+        (void)sched_setaffinity(0, sizeof before, &before);
+}
+
 static void *help(void *argument)
 {
     struct nd_pool *pool = argument;

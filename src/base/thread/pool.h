@@ -47,6 +47,11 @@ void nd_pool_free(struct nd_pool *pool);
 unsigned nd_pool_threads(const struct nd_pool *pool);
 /* How many of them can run at the same time. */
 unsigned nd_pool_processors(const struct nd_pool *pool);
+/*
+ * Call start(context), which starts threads that are no workers, so that they are bound to no
+ * processor although the caller, a worker, may be.
+ */
+void nd_pool_unbound(const struct nd_pool *pool, void (*start)(void *context), void *context);
 /* Whether its threads exist in this process: not in a child of the process that started them. */
 bool nd_pool_is_here(const struct nd_pool *pool);
 /*

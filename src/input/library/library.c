@@ -57,7 +57,7 @@ const char *nd_library_open(struct nd_library *library)
     return *library->missing ? library->missing : NULL;
 }
 
-/* ---- Opens libzstd, liblzma and libbz2 when they are first needed ---- */
+/* ---- Opens libzstd, liblzma, libbz2 and zlib when they are first needed ---- */
 
 struct nd_codecs nd_codecs;
 
@@ -70,6 +70,10 @@ const char *nd_zstd_load(void)
         {"ZSTD_decompressStream", &nd_codecs.zstd_decode},
         {"ZSTD_isError", &nd_codecs.zstd_is_error},
         {"ZSTD_getErrorName", &nd_codecs.zstd_error_name},
+        {"ZSTD_createCCtx", &nd_codecs.zstd_writer_new},
+        {"ZSTD_freeCCtx", &nd_codecs.zstd_writer_free},
+        {"ZSTD_CCtx_setParameter", &nd_codecs.zstd_set},
+        {"ZSTD_compressStream2", &nd_codecs.zstd_encode},
     };
     static struct nd_library zstd = {.file = ND_ZSTD_SONAME,
                                      .without = "without libzstd",
@@ -107,6 +111,24 @@ const char *nd_bz2_load(void)
                                     .n_symbols = sizeof symbols / sizeof *symbols};
 
     return nd_library_open(&bz2);
+}
+
+const char *nd_zlib_load(void)
+{
+    static const struct nd_symbol symbols[] = {
+        {"deflateInit2_", &nd_codecs.deflate_init},
+        {"deflateReset", &nd_codecs.deflate_reset},
+        {"deflateSetDictionary", &nd_codecs.deflate_follow},
+        {"deflateBound", &nd_codecs.deflate_bound},
+        {"deflate", &nd_codecs.deflate},
+        {"deflateEnd", &nd_codecs.deflate_end},
+    };
+    static struct nd_library zlib = {.file = ND_ZLIB_SONAME,
+                                     .without = "without zlib",
+                                     .symbols = symbols,
+                                     .n_symbols = sizeof symbols / sizeof *symbols};
+
+    return nd_library_open(&zlib);
 }
 
 /* ---- Opens libarchive when it is first needed, and finds its functions ---- */

@@ -1,10 +1,11 @@
 /* pack.c - bytes on their way out: compressed, or into an archive */
 
 /*
- * Compression and archives on output, both by libarchive. A packer is a filter in front of a sink:
- * the caller writes bytes or entries, and the packed bytes go to a function. The same input must
- * give the same bytes on every run, so names are not converted by locale and times come from the
- * caller.
+ * A packer is a filter in front of a sink: the caller writes bytes or entries, and the packed bytes
+ * go to a function. libarchive makes archives, and compresses xz, bzip2 and lz4; an encoder of
+ * our own (encoder.h) makes gzip and zstd, behind the archive if there is one. The same input
+ * must give the same bytes on every run, so names are not converted by locale and times come from
+ * the caller.
  */
 #include "input/streams/pack.h"
 
@@ -16,18 +17,21 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 struct nd_packer {
-    struct archive *archive;
-    const char *kind; /* "tar", "zip" or NULL */
+    struct archive *archive;    /* NULL: the encoder alone */
+    struct nd_encoder *encoder; /* NULL: the archive alone */
+    const char *kind;           /* "tar", "zip" or NULL */
     nd_packer_sink *sink;
     void *context;
     enum nd_status status; /* first error of the sink */
     struct nd_error error;
     bool has_failed, is_over;
+    bool is_void_lz4; /* nothing was written yet; closing it then crashes libarchive 3.6.2 */
 };
 
 /*
@@ -39,8 +43,10 @@ static la_ssize_t pass_on(struct archive *a, void *client, const void *data, siz
     struct nd_packer *p = client;
 
     (void)a;
-    if (p->status == ND_OK && !p->is_over)
-        p->status = p->sink(p->context, data, len, &p->error);
+    if (p->status != ND_OK || p->is_over)
+        return (la_ssize_t)len;
+    p->status = p->encoder ? p->encoder->write(p->encoder, data, len, &p->error)
+                           : p->sink(p->context, data, len, &p->error);
     return (la_ssize_t)len;
 }
 
@@ -61,36 +67,53 @@ static enum nd_status check(struct nd_packer *p, la_ssize_t code, struct nd_erro
     return nd_fail(err, ND_EIO, "cannot compress: %s", why ? why : "unknown error");
 }
 
-static int add_filter(struct archive *a, const char *compression)
-{
-    static const struct {
-        const char *name;
-        int (**add)(struct archive *);
-        const char *level;
-    } filters[] = {
-        {"none", &nd_libarchive.write_add_filter_none, NULL},
-        {"gzip", &nd_libarchive.write_add_filter_gzip, "6"},
-        {"zstd", &nd_libarchive.write_add_filter_zstd, "3"},
-        {"xz", &nd_libarchive.write_add_filter_xz, "6"},
-        {"bzip2", &nd_libarchive.write_add_filter_bzip2, "9"},
-        {"lz4", &nd_libarchive.write_add_filter_lz4, "1"},
-    };
+/* The compressions, with their levels. */
+static const struct compression {
+    const char *name;
+    unsigned standard, max; /* levels; the first one is 1 */
+    int (**add)(struct archive *);
+    /* NULL: libarchive does it */
+    struct nd_encoder *(*encoder)(unsigned level, const struct nd_pool *pool, nd_packer_sink *sink,
+                                  void *context, struct nd_error *err);
+} compressions[] = {
+    {"none", 0, 0, &nd_libarchive.write_add_filter_none, NULL},
+    {"gzip", 4, 9, &nd_libarchive.write_add_filter_none, nd_gzip_encoder_new},
+    {"zstd", 3, 19, &nd_libarchive.write_add_filter_none, nd_zstd_encoder_new},
+    {"xz", 6, 9, &nd_libarchive.write_add_filter_xz, NULL},
+    {"bzip2", 9, 9, &nd_libarchive.write_add_filter_bzip2, NULL},
+    {"lz4", 1, 9, &nd_libarchive.write_add_filter_lz4, NULL},
+};
 
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-        if (strcmp(filters[i].name, compression) != 0)
-            continue;
-        /* ARCHIVE_WARN means that libarchive would start an external program: refused. */
-        if ((*filters[i].add)(a) != ARCHIVE_OK)
-            return ARCHIVE_FATAL;
-        if (i == 0)
-            return ARCHIVE_OK;
-        if (i == 1 &&
-            nd_libarchive.write_set_filter_option(a, "gzip", "timestamp", NULL) != ARCHIVE_OK)
-            return ARCHIVE_FATAL;
-        return nd_libarchive.write_set_filter_option(a, compression, "compression-level",
-                                                     filters[i].level);
-    }
-    return ARCHIVE_FATAL;
+static const struct compression *compression_of(const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(compressions[i].name, name) != 0)
+        i++;
+    return &compressions[i];
+}
+
+enum nd_status nd_packing_check(const char *compression, unsigned level, struct nd_error *err)
+{
+    const struct compression *c = compression_of(compression);
+
+    if (!c->max || level <= c->max)
+        return ND_OK;
+    return nd_fail(err, ND_EINVAL, "%s has levels from 1 to %u: output-level %u is too high",
+                   compression, c->max, level);
+}
+
+static int add_filter(struct archive *a, const struct compression *c, unsigned level)
+{
+    char digits[12];
+
+    /* ARCHIVE_WARN means that libarchive would start an external program: refused. */
+    if ((*c->add)(a) != ARCHIVE_OK)
+        return ARCHIVE_FATAL;
+    if (!c->max || c->encoder)
+        return ARCHIVE_OK;
+    (void)snprintf(digits, sizeof digits, "%u", level);
+    return nd_libarchive.write_set_filter_option(a, c->name, "compression-level", digits);
 }
 
 static int set_format(struct archive *a, const char *archive)
@@ -133,45 +156,61 @@ static int put_header(struct archive *a, const char *archive, const char *name,
     return result;
 }
 
-static int start(struct nd_packer *p, const char *compression, const char *archive)
+static int start(struct nd_packer *p, const struct compression *c, unsigned level)
 {
     struct archive *a = p->archive;
 
-    if (add_filter(a, compression) != ARCHIVE_OK || set_format(a, archive) != ARCHIVE_OK)
+    if (add_filter(a, c, level) != ARCHIVE_OK || set_format(a, p->kind) != ARCHIVE_OK)
         return ARCHIVE_FATAL;
     nd_libarchive.write_set_bytes_in_last_block(a, 1);
     if (nd_libarchive.write_open2(a, p, NULL, pass_on, NULL, NULL) != ARCHIVE_OK)
         return ARCHIVE_FATAL;
-    if (archive)
+    if (p->kind)
         return ARCHIVE_OK;
     return put_header(a, NULL, "data", NULL, 0);
 }
 
-struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd_packer_sink *sink,
+static enum nd_status open_archive(struct nd_packer *p, const struct compression *c, unsigned level,
+                                   struct nd_error *err)
+{
+    const char *what = p->kind ? p->kind : c->name, *missing = nd_libarchive_load(), *why;
+
+    if (missing)
+        return nd_fail(err, ND_EUNSUPPORTED, "%s cannot be written %s", what, missing);
+    if (!(p->archive = nd_libarchive.write_new()))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (start(p, c, level) >= ARCHIVE_WARN)
+        return ND_OK;
+    why = nd_libarchive.error_string(p->archive);
+    return nd_fail(err, ND_EUNSUPPORTED, "cannot write %s: %s", what, why ? why : "not built in");
+}
+
+struct nd_packer *nd_packer_new(const struct nd_packing *packing, nd_packer_sink *sink,
                                 void *context, struct nd_error *err)
 {
-    const char *missing = nd_libarchive_load();
+    const struct compression *c = compression_of(packing->compression);
+    unsigned level = packing->level ? packing->level : c->standard;
     struct nd_packer *p;
+    enum nd_status status;
 
-    if (missing) {
-        nd_fail(err, ND_EUNSUPPORTED, "%s cannot be written %s", archive ? archive : compression,
-                missing);
+    if (nd_packing_check(c->name, level, err) != ND_OK)
         return NULL;
-    }
     p = calloc(1, sizeof *p);
-    if (!p || !(p->archive = nd_libarchive.write_new())) {
-        free(p);
+    if (!p) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
     p->sink = sink;
     p->context = context;
-    p->kind = archive;
-    if (start(p, compression, archive) >= ARCHIVE_WARN)
+    p->kind = packing->archive;
+    p->is_void_lz4 = !p->kind && strcmp(c->name, "lz4") == 0;
+    if (c->encoder)
+        p->encoder = c->encoder(level, packing->pool, sink, context, err);
+    status = c->encoder && !p->encoder ? ND_EUNSUPPORTED : ND_OK;
+    if (status == ND_OK && (p->kind || !c->encoder))
+        status = open_archive(p, c, level, err);
+    if (status == ND_OK)
         return p;
-    nd_fail(err, ND_EUNSUPPORTED, "cannot write %s: %s", archive ? archive : compression,
-            nd_libarchive.error_string(p->archive) ? nd_libarchive.error_string(p->archive)
-                                                   : "not built in");
     nd_packer_free(p);
     return NULL;
 }
@@ -186,9 +225,12 @@ void nd_packer_free(struct nd_packer *p)
      * that is already freed.
      */
     p->is_over = true;
-    if (p->has_failed)
+    if (p->archive && (p->has_failed || p->is_void_lz4))
         nd_libarchive.write_fail(p->archive);
-    nd_libarchive.write_free(p->archive);
+    if (p->archive)
+        nd_libarchive.write_free(p->archive);
+    if (p->encoder)
+        p->encoder->free(p->encoder);
     free(p);
 }
 
@@ -207,6 +249,9 @@ enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len
     enum nd_status status = ND_OK;
     const char *at = data;
 
+    if (!p->archive)
+        return p->encoder->write(p->encoder, data, len, err);
+    p->is_void_lz4 &= len == 0;
     while (len && status == ND_OK) {
         la_ssize_t n = nd_libarchive.write_data(p->archive, at, len);
 
@@ -217,10 +262,29 @@ enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len
     return status;
 }
 
+/* The program lz4 makes this of nothing. */
+static enum nd_status put_void_lz4(struct nd_packer *p, struct nd_error *err)
+{
+    static const unsigned char frame[] = {0x04, 0x22, 0x4d, 0x18, 0x64, 0x40, 0xa7, 0,
+                                          0,    0,    0,    0x05, 0x5d, 0xcc, 0x02};
+
+    return p->sink(p->context, frame, sizeof frame, err);
+}
+
 enum nd_status nd_packer_finish(struct nd_packer *p, struct nd_error *err)
 {
-    return check(
-        p, nd_libarchive.write_close(p->archive) == ARCHIVE_OK ? ARCHIVE_OK : ARCHIVE_FATAL, err);
+    enum nd_status status = ND_OK;
+
+    if (p->is_void_lz4)
+        return put_void_lz4(p, err);
+    if (p->archive) {
+        int code = nd_libarchive.write_close(p->archive);
+
+        status = check(p, code == ARCHIVE_OK ? ARCHIVE_OK : ARCHIVE_FATAL, err);
+    }
+    if (status == ND_OK && p->encoder)
+        status = p->encoder->finish(p->encoder, err);
+    return status;
 }
 
 static const struct {

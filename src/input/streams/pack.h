@@ -8,23 +8,29 @@
 #include <neardup/error.h>
 #include <neardup/types.h>
 
+#include "input/streams/encoder.h"
 #include "input/streams/entry_header.h"
 
 /*
  * It is in this folder because only this folder uses libarchive. The output depends only on the
- * input bytes: compression levels are fixed, and no clock is read.
+ * input bytes and the level: no clock is read, and any number of threads makes the same bytes.
  */
 struct nd_packer;
 
-/* The destination of the packed bytes. A failure is returned by the call that caused it. */
-typedef enum nd_status nd_packer_sink(void *context, const void *data, size_t len,
-                                      struct nd_error *err);
+/* How bytes are packed. */
+struct nd_packing {
+    /* "gzip", "zstd", "xz", "bzip2", "lz4" or "none"; "tar", "zip", or NULL for the bytes alone. */
+    const char *compression, *archive; /* borrowed */
+    unsigned level;                    /* 0: the compression's default */
+    const struct nd_pool *pool;        /* gzip and zstd use as many threads; NULL: one; borrowed */
+};
 
-/*
- * compression: "gzip", "zstd", "xz", "bzip2", "lz4" or "none"; archive: "tar", "zip" or NULL for
- * the bytes alone; both borrowed. ND_EUNSUPPORTED if libarchive is missing or was built without it.
- */
-struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd_packer_sink *sink,
+/* Check that a compression has this level: ND_EINVAL. */
+enum nd_status nd_packing_check(const char *compression, unsigned level, struct nd_error *err);
+
+/* NULL: ND_EINVAL (nd_packing_check); ND_EUNSUPPORTED: a library is missing, or was built without
+ * what is asked for; ND_ENOMEM. */
+struct nd_packer *nd_packer_new(const struct nd_packing *packing, nd_packer_sink *sink,
                                 void *context, struct nd_error *err);
 void nd_packer_free(struct nd_packer *p);
 

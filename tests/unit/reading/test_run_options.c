@@ -48,6 +48,7 @@ static const struct {
     {"only-against", "yes", "no", "on"},
     {"output", "out.jsonl", NULL, ""},
     {"output-dir", "dir", NULL, ""},
+    {"output-level", "9", NULL, "20"},
     {"part", "2/7", NULL, "8/7"},
     {"path", "in.jsonl", NULL, NULL},
     {"pin-threads", "yes", "no", "on"},
