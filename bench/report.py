@@ -345,6 +345,27 @@ def scaling():
     )
 
 
+def codecs():
+    """One row for a way and a tool; what other tools do stands below neardup's."""
+    records = session_of("codecs.jsonl") if places.records("codecs.jsonl") else []
+    runs = defaultdict(lambda: defaultdict(list))
+    for r in records:
+        if not r["exit"]:
+            runs[r["way"], r["tool"].split(" -")[0]][r["threads"]].append(r)
+    if not runs:
+        return "Nothing measured.\n"
+    threads = sorted({n for counts in runs.values() for n in counts})
+    rows = [
+        [way.replace(":", " → "), tool]
+        + [spread([r["seconds"] for r in counts[n]], 2) for n in threads]
+        + [f"{counts[threads[0]][0]['out_mb']:.1f}"]
+        for (way, tool), counts in runs.items()
+    ]
+    columns = ["from → to", "tool"]
+    columns += [f"seconds, {n} thread{'s' * (n > 1)}" for n in threads]
+    return heading(records[0]) + "\n" + table(columns + ["output, MB"], rows)
+
+
 TABLES = 22  # most of what waiting threads share is filling these, one a task
 
 

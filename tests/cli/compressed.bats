@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # compressed.bats - outputs that are compressed: on several threads, at a level, into one stream
 
+# shellcheck disable=SC2086  # options are words
 bats_require_minimum_version 1.5.0
 load common
 
