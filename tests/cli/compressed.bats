@@ -101,6 +101,18 @@ END
     done
 }
 
+@test "compressed: --output-level holds for every command that writes" {
+    records 3000 >in.jsonl
+    neardup dedup -q in.jsonl -o plain.jsonl --manifest m.jsonl
+    head -n 500 in.jsonl >prototypes.jsonl
+    for command in "dedup" "apply m.jsonl" "pairs" "sketch" "collapse" "filter --prototypes prototypes.jsonl"; do
+        neardup $command in.jsonl -q -o fast.gz --output-level 1
+        neardup $command in.jsonl -q -o small.gz --output-level 9
+        run ! cmp -s fast.gz small.gz
+        cmp <(unpack fast.gz) <(unpack small.gz)
+    done
+}
+
 @test "compressed: an archive has the same bytes for any number of threads" {
     mkdir docs
     for i in $(seq 20); do records 200 >"docs/$i.jsonl"; done

@@ -222,7 +222,6 @@ TRY = {
     "gap": "5",
     "output": "out/other",
     "output-dir": "out/d",
-    "output-level": "1",
     "copy-to": "out/d",
     "link-to": "out/d",
     "removed": "out/r",
@@ -285,6 +284,8 @@ UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client pos
            "client crawl key-file", "client query id-field"]
 # They change nothing but time, or refuse inputs: checkpoint.bats and sketched.bats see to them.
 UNSEEN += ["checkpoint", "known-sketches", "sketches"]
+# It changes outputs whose names call for a compression: compressed.bats sees to it.
+UNSEEN += ["output-level"]
 # They change what sketch files keep: sketched.bats and against.bats see to them.
 UNSEEN += ["record-field", "record-length"]
 # It makes an index of another kind: index_documents.bats sees to it.
