@@ -225,7 +225,9 @@ void nd_packer_free(struct nd_packer *p)
      * that is already freed.
      */
     p->is_over = true;
-    if (p->archive && (p->has_failed || p->is_void_lz4))
+    if (p->archive && p->is_void_lz4) /* a byte, which is discarded too, keeps it from crashing */
+        (void)nd_libarchive.write_data(p->archive, "", 1);
+    if (p->archive && p->has_failed)
         nd_libarchive.write_fail(p->archive);
     if (p->archive)
         nd_libarchive.write_free(p->archive);
