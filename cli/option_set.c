@@ -3,6 +3,7 @@
 #include "option_set.h"
 #include "named_recipe.h"
 
+#include <neardup/duration.h>
 #include <neardup/hamming.h>
 #include <neardup/ratio.h>
 #include <neardup/size.h>
@@ -255,27 +256,11 @@ SETTER(set_ratio)
     return ND_OK;
 }
 
-/* "90d", "12h", "30m", "45s" or seconds. */
 SETTER(set_duration)
 {
-    static const char units[] = "smhdw";
-    static const uint64_t seconds[] = {1, 60, 3600, 86400, 604800};
     uint64_t *to = member(s, o);
-    const char *unit;
-    unsigned long n;
-    char *end;
 
-    errno = 0;
-    n = strtoul(value, &end, 10);
-    unit = *end ? strchr(units, *end) : units;
-    if (*value < '0' || *value > '9' || errno || !unit || (*end && end[1]) || n < 1 ||
-        n > UINT32_MAX / seconds[unit - units])
-        return nd_fail(
-            err, ND_EINVAL,
-            "--%s: '%s' is not a time such as 30m, 12h, 90d or 2w, of at most %u seconds", o->name,
-            value, UINT32_MAX);
-    *to = n * seconds[unit - units];
-    return ND_OK;
+    return name_option(o, nd_duration_parse(value, strlen(value), to, err), err);
 }
 
 /* ---- Setters with a rule of their own -------------------------------------------------------- */

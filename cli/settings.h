@@ -77,7 +77,7 @@ struct df_settings {
 struct service_settings {
     const char *url, *key_file, *ca_file, *resume, *follow;
     const char *security; /* "a,b"; NULL: not given */
-    unsigned batch, connections, limit;
+    unsigned batch, connections, limit, gap;
     uint64_t retry_s, max_age_s;
     bool dry_run;
 };

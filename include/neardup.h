@@ -17,6 +17,7 @@
 #include <neardup/cpu.h>
 #include <neardup/dedup.h>
 #include <neardup/df.h>
+#include <neardup/duration.h>
 #include <neardup/error.h>
 #include <neardup/eval.h>
 #include <neardup/evidence.h>

@@ -28,7 +28,7 @@
  *   hamming: number, cosine: number, edit_distance: number|null, edit_limit?: number,
  *   edits: Edit[], covered_a: number, covered_b: number,
  *   passages: {a: Span, b: Span, equal: number, text: string}[]}} Comparison
- * @typedef {{documents: (StoredDocument & {is_due: boolean, why: string})[], time: string}} CrawlList
+ * @typedef {{documents: (StoredDocument & {is_due: boolean, gap: number|null, why: string})[], time: string}} CrawlList
  * @typedef {{you: {security: string[], administrator: boolean},
  *   visible: {documents: number, versions: number, contents: number, text_bytes: number,
  *     security_sets: number, due: number},

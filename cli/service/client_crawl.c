@@ -194,11 +194,13 @@ int client_crawl(struct client *c)
     struct http_request r = {.method = "GET"};
     struct nd_error err = {.status = ND_OK};
     struct answer answer;
-    char limit[16];
+    char limit[16], gap[16];
     int status;
 
     (void)snprintf(limit, sizeof limit, "%u", c->options->limit);
+    (void)snprintf(gap, sizeof gap, "%u", c->options->gap);
     if (!http_target(&r, "/v1/crawl") ||
+        !http_target_parameter(&r, "expect", c->options->gap ? gap : NULL) ||
         !http_target_parameter(&r, "limit", c->options->limit ? limit : NULL))
         nd_fail(&err, ND_ENOMEM, "out of memory");
     else if (http_do(c->http, &r, &err) == ND_OK && r.status != 200)

@@ -95,6 +95,7 @@ static struct nd_store *open_store(struct settings *s, struct nd_error *err)
     options.read_only = options.has_answers = s->serve.read_only;
     options.threads = s->serve.threads;
     options.durability_interval_ms = s->serve.durability_ms;
+    options.visits = s->use.track.visits;
     if (s->serve.snapshot_s)
         options.snapshot_every_s = (unsigned)s->serve.snapshot_s;
     if (s->serve.compact_s)

@@ -91,6 +91,13 @@ ND_API void nd_visits_add_distance(const struct nd_visit_params *params, struct 
 ND_API void nd_visits_add_after(const struct nd_visit_params *params, struct nd_visits *visits,
                                 uint32_t distance, uint64_t seconds);
 
+/*
+ * Return the gap: the seconds in which a distance of `expect` comes together, as fast as the
+ * distances of the visits so far did, 1 to 2^32 - 1.  It is what an interval with `expect` is made
+ * of, without the bounds of the parameters.  0: no visit has found a change, or `expect` is 0.
+ */
+ND_API uint64_t nd_visits_gap(const struct nd_visits *visits, uint32_t expect);
+
 #ifdef __cplusplus
 }
 #endif

@@ -142,6 +142,7 @@ def test_versions_near_cluster_crawl_compare_stats(client):
     assert {d.id for d in cluster} == {"a", "b"} and cluster[0].leads
     assert {d.id for d in client.crawl(10)} == {"a", "b"}
     assert all(d.why and d.due for d in client.crawl())
+    assert all(d.gap is None for d in client.crawl())
     assert client.compare("a", "b")
     assert client.stats()["visible"]["documents"] == 2
     assert len(client.fingerprint(TEXT)["minhash"]) == 128

@@ -51,13 +51,23 @@ static uint32_t one_more(uint32_t n)
 
 enum { FRACTION_BITS = 16, SECONDS_BITS_MAX = 40 };
 
-/* When a distance of `expect` will have come together, at the speed of the visits so far. */
+uint64_t nd_visits_gap(const struct nd_visits *v, uint32_t expect)
+{
+    unsigned __int128 seconds = (unsigned __int128)v->in_time * expect;
+
+    if (!v->changed_by || !expect)
+        return 0;
+    seconds /= v->changed_by;
+    return seconds < 1 ? 1 : seconds > UINT32_MAX ? UINT32_MAX : (uint64_t)seconds;
+}
+
+/* The gap, but at most `factor` times the present interval, and at least that part of it. */
 static uint64_t expected(const struct nd_visit_params *p, const struct nd_visits *v)
 {
-    unsigned __int128 seconds = (unsigned __int128)v->in_time * p->expect / v->changed_by;
+    uint64_t gap = nd_visits_gap(v, p->expect);
     uint64_t least = shorter(p, v->interval), most = longer(p, v->interval);
 
-    return seconds < least ? least : seconds > most ? most : (uint64_t)seconds;
+    return gap < least ? least : gap > most ? most : gap;
 }
 
 /* Each visit counts half as much as the one after it. */

@@ -302,6 +302,10 @@ void nd_answer_crawl(struct nd_json *out, const struct nd_crawl_row *rows, size_
         nd_json_open(out, '{');
         nd_put_stored(out, &rows[i].document, false, has_simhash);
         nd_json_put_bool(out, "is_due", rows[i].is_due);
+        if (rows[i].gap)
+            nd_json_put_uint(out, "gap", rows[i].gap);
+        else
+            put_none(out, "gap");
         put_why(out, &rows[i], now);
         nd_json_close(out, '}');
     }

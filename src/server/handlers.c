@@ -438,12 +438,15 @@ static enum nd_refusal handle_crawl(struct nd_exchange *x, struct nd_workspace *
 {
     const struct nd_crawl_row *rows;
     enum nd_store_result result;
+    uint32_t expect;
     size_t limit, n;
     enum nd_refusal refusal = nd_target_limit(&x->target, LIMIT, &limit, err);
 
+    if (refusal == ND_REFUSAL_NONE)
+        refusal = nd_target_expect(&x->target, &expect, err);
     if (refusal != ND_REFUSAL_NONE)
         return refusal;
-    result = nd_session_crawl(w->session, x->key->caller, limit, &rows, &n, err);
+    result = nd_session_crawl(w->session, x->key->caller, expect, limit, &rows, &n, err);
     if (result == ND_STORE_OK)
         nd_answer_crawl(&x->out, rows, n, now(x->server), x->server->has_simhash);
     return nd_refusal_of_store(result);

@@ -1,10 +1,11 @@
 /* posted.c - JSON, plain text and HTML as documents */
 #include "server/posted.h"
 
+#include <neardup/duration.h>
+
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number/duration.h"
 #include "base/replaced_hash.h"
 #include "base/view.h"
 #include "input/formats/json_walk.h"
@@ -183,11 +184,15 @@ static enum nd_refusal take_security(struct nd_workspace *w, const struct nd_jso
 static enum nd_refusal take_max_age(const struct nd_json_value *value, struct nd_posted *out,
                                     struct nd_error *err)
 {
+    struct nd_error reason;
+
     if (!is_given(value))
         return ND_REFUSAL_NONE;
-    if (value->kind != ND_JSON_STRING || !nd_duration_read(value->bytes, &out->max_age_s))
+    if (value->kind != ND_JSON_STRING)
         return nd_refuse(err, ND_REFUSAL_INVALID,
-                         "\"max_age\" is not a time such as \"30m\", \"12h\", \"90d\" or \"2w\"");
+                         "\"max_age\" is not a string with a time, such as \"12h\"");
+    if (nd_duration_parse(value->bytes.data, value->bytes.len, &out->max_age_s, &reason) != ND_OK)
+        return nd_refuse(err, ND_REFUSAL_INVALID, "\"max_age\": %s", reason.message);
     return ND_REFUSAL_NONE;
 }
 

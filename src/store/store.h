@@ -263,9 +263,12 @@ enum nd_store_result nd_session_cluster(struct nd_session *session, const struct
 struct nd_crawl_row {
     struct nd_stored document;
     bool is_due;
+    uint64_t gap; /* nd_visits_gap; 0: not known */
 };
+/* `expect`: the change that gaps are for; 0: that of the store's options. */
 enum nd_store_result nd_session_crawl(struct nd_session *session, const struct nd_caller *caller,
-                                      size_t limit, const struct nd_crawl_row **out, size_t *n,
+                                      uint32_t expect, size_t limit,
+                                      const struct nd_crawl_row **out, size_t *n,
                                       struct nd_error *err);
 
 /* Figures of what a caller sees; `due`: documents to be visited by now, up to ND_STORE_DUE_COUNTED of

@@ -266,6 +266,8 @@ for line in open("log"):
     client crawl --limit 9 >list
     [ "$(values list id)" = "a b late it's" ]
     [ "$(logged 'row["target"]')" = "/v1/crawl?limit=9" ]
+    client crawl --gap 12 >list
+    [ "$(logged 'row["target"]' | tail -1)" = "/v1/crawl?expect=12" ]
     # shellcheck disable=SC2016 # the command's own shell reads $1
     client crawl --follow 'echo "<p>page of $1"' >answers
     [ "$(logged 'row["target"], row["type"], [d["text"] for d in row["documents"]]' | tail -2)" = "('/v1/documents?id=a%20b&security=x%2Cy%C3%A9', 'text/html', ['<p>page of a b\\n'])

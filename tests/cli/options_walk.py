@@ -280,7 +280,7 @@ UNSEEN = ["threads", "tmp", "quiet", "memory", "recall", "bands", "max-checks", 
 # Neither do stores that these change tell it: store.bats sees to them.
 UNSEEN += ["store import recipe", "store import set", "all"]
 # What they change is between the client and the service: client.bats sees to them.
-UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client post dry-run", "client crawl limit", "client delete key-file", "client delete security",
+UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client post dry-run", "client crawl limit", "client crawl gap", "client delete key-file", "client delete security",
            "client crawl key-file", "client query id-field"]
 # They change nothing but time, or refuse inputs: checkpoint.bats and sketched.bats see to them.
 UNSEEN += ["checkpoint", "known-sketches", "sketches"]

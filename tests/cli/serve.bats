@@ -321,6 +321,32 @@ PY
     stop
 }
 
+@test "serve: a gap between visits is the time of a change, and the interval follows it" {
+    serve --expect 12 --factor 1000 --interval 1d --shortest 1s --longest 52w --equal 3 --changes 3
+    echo "$text" | neardup client post --url "$url" --unit line - >answers
+    echo '{"id":"page","text":"one text that stood there before"}' | neardup client post --url "$url" --format jsonl - >answers
+    sleep 1.1
+    echo '{"id":"page","text":"and quite another, with other words, that took its place"}' |
+        neardup client post --url "$url" --format jsonl - >answers
+    neardup client versions --url "$url" page >versions
+    neardup client crawl --url "$url" >by_service
+    neardup client crawl --url "$url" --gap 1000000 >by_caller
+    python3 - <<'PY'
+import datetime, json
+
+first, second = json.load(open("versions"))["versions"]
+seconds = (datetime.datetime.fromisoformat(second["time"][:-1]) - datetime.datetime.fromisoformat(first["time"][:-1])).total_seconds()
+assert seconds >= 1 and second["distance"] > 0
+for name, expect in (("by_service", 12), ("by_caller", 1000000)):
+    rows = {row["id"]: row for row in map(json.loads, open(name))}
+    gap = max(1, int(seconds * expect // second["distance"]))
+    assert rows["page"]["gap"] == gap, (rows["page"], gap)
+    assert [row["gap"] for id, row in rows.items() if id != "page"] == [None]
+    assert rows["page"]["interval"] == max(86, int(seconds * 12 // second["distance"])), rows["page"]
+PY
+    stop
+}
+
 @test "serve: the commands of README.md" {
     serve
     for i in 1 2 3; do echo "{\"id\":\"d$i\",\"text\":\"$text $i\"}"; done >corpus.jsonl

@@ -136,7 +136,7 @@ PY
     [[ $output == *"versions.jsonl:1: field 'id' is not a date"* ]]
     run neardup track --interval 1y versions.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"--interval: '1y' is not a time"* ]]
+    [ "${lines[0]}" = "neardup: --interval: '1y' is not a time such as 90s, 30m, 12h, 90d or 2w, of 1 to 4294967295 seconds" ]
     run neardup track --interval 1m versions.jsonl
     [ "$status" -eq 2 ]
     [[ $output == *"the interval must lie between"* ]]

@@ -414,6 +414,7 @@ class Requests(unittest.TestCase):
                        "/v1/documents/%ff", "/v1/documents/%c0%80", "/v1/crawl?limit=0",
                        "/v1/crawl?limit=10001", "/v1/crawl?limit=", "/v1/crawl?limit=1e3",
                        "/v1/crawl?limit=99999999999999999999", "/v1/crawl?limit=1&limit=1",
+                       "/v1/crawl?expect=0", "/v1/crawl?expect=", "/v1/crawl?expect=1000001",
                        "/v1/crawl?unknown=1", "/v1/crawl?id=1", "/v1/crawl?limit=%31%",
                        "http://localhost/healthz", "healthz", "/healthz#a", "/v1/compare",
                        "/v1/compare?a=x"):
@@ -783,6 +784,10 @@ class Requests(unittest.TestCase):
         for wrong in ("1y", "", 3600, ["1h"], "0d", "1h "):
             for path in ("/v1/query", "/v1/documents?dry=1"):
                 self.refused(self.server.post(path, document("x", "x", max_age=wrong)), 422)
+        reason = "'1y' is not a time such as 90s, 30m, 12h, 90d or 2w, of 1 to 4294967295 seconds"
+        for asked, more, name in (("?max_age=1y", {}, "max_age="), ("", {"max_age": "1y"}, '"max_age"')):
+            answer = self.server.post("/v1/query" + asked, document("x", "x", **more))
+            self.assertEqual(answer.json()["detail"], f"{name}: {reason}")
         self.refused(self.server.post("/v1/query", '{"text": "x", "max_age": "1h", "max_age": "2h"}'), 400)
         lines = "\n".join([document("a", words("asked")), document("a", words("asked"), max_age="soon")])
         answers = self.server.post("/v1/query?limit=5", lines, "application/x-ndjson").lines()

@@ -147,7 +147,7 @@ export class Mock {
   }
 
   crawl(limit) {
-    return {time: time(0), documents: this.all().slice(0, limit).map((d, i) => ({...this.row(d), is_due: i < 2, why: i < 2 ? 'It is due, and its last visit found a change of 12 bits.' : 'It was the same at the last three visits.'}))};
+    return {time: time(0), documents: this.all().slice(0, limit).map((d, i) => ({...this.row(d), is_due: i < 2, gap: null, why: i < 2 ? 'It is due, and its last visit found a change of 12 bits.' : 'It was the same at the last three visits.'}))};
   }
 
   answer(method, url, body) {

@@ -200,7 +200,7 @@ static void do_crawl(struct world *w, const struct operation *o)
     struct nd_visible_stats stats;
     size_t n;
 
-    assert_int_equal(nd_session_crawl(w->f.session, w->lesser, o->limit, &row, &n, NULL),
+    assert_int_equal(nd_session_crawl(w->f.session, w->lesser, 0, o->limit, &row, &n, NULL),
                      ND_STORE_OK);
     for (size_t i = 0; i < n; i++)
         say_stored(w, &row[i].document);

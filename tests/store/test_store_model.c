@@ -950,12 +950,13 @@ static bool comes_before(const struct document *x, const struct document *y)
 static void do_crawl(struct fixture *f)
 {
     unsigned caller = (unsigned)below(SETS), limit = 1 + (unsigned)below(40), expected = 0;
+    const uint32_t change = (uint32_t)below(20); /* 0: that of the store, which has none */
     const struct nd_crawl_row *row;
     struct nd_visible_stats stats;
     uint64_t n_due = 0;
     size_t n;
 
-    assert_int_equal(nd_session_crawl(f->session, caller_of[caller], limit, &row, &n, NULL),
+    assert_int_equal(nd_session_crawl(f->session, caller_of[caller], change, limit, &row, &n, NULL),
                      ND_STORE_OK);
     for (unsigned s = 0; s < SETS; s++)
         for (unsigned i = 0; i < IDS; i++) {
@@ -980,6 +981,7 @@ static void do_crawl(struct fixture *f)
 
         check_stored(&row[i].document, o);
         assert_int_equal(row[i].is_due, o->due <= f->now);
+        assert_int_equal(row[i].gap, nd_visits_gap(&o->visits, change));
         if (i)
             assert_true(comes_before(document_of(&row[i - 1].document.key), o));
     }

@@ -83,7 +83,7 @@ static void read_texts(void *context)
         assert_true(verdict.kind == ND_VERDICT_DUPLICATE || !found[text]);
         found[text] |= verdict.kind == ND_VERDICT_DUPLICATE;
         if (random % 16 == 0)
-            assert_int_equal(nd_session_crawl(session, shared.f.admin, 5, &row, &n, NULL),
+            assert_int_equal(nd_session_crawl(session, shared.f.admin, 0, 5, &row, &n, NULL),
                              ND_STORE_OK);
     }
     free(found);

@@ -9,7 +9,7 @@ import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -234,6 +234,8 @@ class Stored:
         In lists of near documents and clusters: whether it stands for others.
     is_due, why : bool or None, str or None
         In the list of what to visit: whether it is due, and the reason.
+    gap : timedelta or None
+        In the list of what to visit: the time in which the change that `Client.crawl` was asked for comes together.
     answer : dict
         All that the service said (docs/http.md).
 
@@ -256,6 +258,7 @@ class Stored:
     leads: bool | None = None
     is_due: bool | None = None
     why: str | None = None
+    gap: timedelta | None = None
     answer: Mapping[str, Any] | None = None
 
     @classmethod
@@ -273,6 +276,7 @@ class Stored:
             leads=answer.get("leads"),
             is_due=answer.get("is_due"),
             why=answer.get("why"),
+            gap=timedelta(seconds=answer["gap"]) if answer.get("gap") else None,
             answer=answer,
         )
 
@@ -687,20 +691,22 @@ class Client:
         query = {"a": a, "b": b, "a_security": _security(a_security), "b_security": _security(b_security)}
         return self._send_json("GET", "/v1/compare" + _query(query))
 
-    def crawl(self, limit: int | None = None) -> list[Stored]:
+    def crawl(self, limit: int | None = None, *, expect: int | None = None) -> list[Stored]:
         """List what to visit next, and why.
 
         Parameters
         ----------
         limit : int, optional
             At most so many (default: 100).
+        expect : int, optional
+            The change, in bits of the simhash, that `gap` is the time of (default: that of the service's --expect).
 
         Returns
         -------
         list of Stored
             The documents, without their texts, what is due first.
         """
-        return self._list("/v1/crawl" + _query({"limit": limit}))
+        return self._list("/v1/crawl" + _query({"limit": limit, "expect": expect}))
 
     def stats(self) -> dict[str, Any]:
         """Get the figures of what the caller sees, and the recipe.

@@ -1,7 +1,7 @@
 /* duration.c - reading a time that passes, such as 30m or 12h */
-#include "base/number/duration.h"
+#include <neardup/duration.h>
 
-#include <stddef.h>
+enum { QUOTED_MOST = 40 };
 
 /* The seconds of a unit; 0: there is no such unit. */
 static uint64_t seconds_of(char unit)
@@ -16,22 +16,33 @@ static uint64_t seconds_of(char unit)
     }
 }
 
-bool nd_duration_read(struct nd_view text, uint64_t *seconds)
+/* The seconds that a text stands for; 0: it is no time, or too long a one. */
+static uint64_t read_seconds(const char *text, size_t len)
 {
     uint64_t n = 0, unit = 1;
     size_t at = 0;
 
-    for (; at < text.len && text.data[at] >= '0' && text.data[at] <= '9'; at++) {
-        n = 10 * n + (uint64_t)(text.data[at] - '0');
+    for (; at < len && text[at] >= '0' && text[at] <= '9'; at++) {
+        n = 10 * n + (uint64_t)(text[at] - '0');
         if (n > UINT32_MAX)
-            return false;
+            return 0;
     }
-    if (at == 0 || text.len - at > 1)
-        return false;
-    if (at < text.len)
-        unit = seconds_of(text.data[at]);
-    if (unit == 0 || n == 0 || n > UINT32_MAX / unit)
-        return false;
-    *seconds = n * unit;
-    return true;
+    if (at == 0 || len - at > 1)
+        return 0;
+    if (at < len)
+        unit = seconds_of(text[at]);
+    return unit == 0 || n > UINT32_MAX / unit ? 0 : n * unit;
+}
+
+enum nd_status nd_duration_parse(const char *text, size_t len, uint64_t *seconds,
+                                 struct nd_error *err)
+{
+    uint64_t n = read_seconds(text, len);
+
+    if (n == 0)
+        return nd_fail(err, ND_EINVAL,
+                       "'%.*s' is not a time such as 90s, 30m, 12h, 90d or 2w, of 1 to %u seconds",
+                       (int)(len < QUOTED_MOST ? len : QUOTED_MOST), len ? text : "", UINT32_MAX);
+    *seconds = n;
+    return ND_OK;
 }

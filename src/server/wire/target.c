@@ -1,7 +1,8 @@
 /* target.c - the routes, a row each, and the target of a request taken apart */
 #include "server/wire/target.h"
 
-#include "base/number/duration.h"
+#include <neardup/duration.h>
+
 #include "base/utf8.h"
 #include "base/view.h"
 #include "server/wire/web_files.h"
@@ -35,7 +36,7 @@ static const struct {
                           false},
     [ND_ROUTE_COMPARE] = {"/v1/compare", ND_VERB_GET,
                           HAS(A) | HAS(B) | HAS(A_SECURITY) | HAS(B_SECURITY), false},
-    [ND_ROUTE_CRAWL] = {"/v1/crawl", ND_VERB_GET, HAS(LIMIT), false},
+    [ND_ROUTE_CRAWL] = {"/v1/crawl", ND_VERB_GET, HAS(LIMIT) | HAS(EXPECT), false},
     [ND_ROUTE_SKETCHES] = {"/v1/sketches", ND_VERB_GET, 0, false},
 };
 
@@ -49,6 +50,7 @@ static const char *const PARAMETER[ND_PARAMETER_COUNT] = {
     [ND_PARAMETER_A_SECURITY] = "a_security",
     [ND_PARAMETER_B_SECURITY] = "b_security",
     [ND_PARAMETER_MAX_AGE] = "max_age",
+    [ND_PARAMETER_EXPECT] = "expect",
 };
 
 const char *nd_route_name(enum nd_route route)
@@ -326,34 +328,55 @@ void nd_labels_sort(struct nd_label_list *list)
     list->n = n;
 }
 
+/* Read a number from 1 to `most`; *value is unchanged where there is none. */
+static enum nd_refusal read_number(const struct nd_target *target, enum nd_parameter parameter,
+                                   size_t most, size_t *value, struct nd_error *err)
+{
+    struct nd_view text = target->parameter[parameter];
+    size_t n = 0;
+
+    if (!target->has[parameter])
+        return ND_REFUSAL_NONE;
+    for (size_t i = 0; i < text.len && n <= most; i++)
+        n = text.data[i] >= '0' && text.data[i] <= '9' ? n * 10 + (size_t)(text.data[i] - '0')
+                                                       : SIZE_MAX / 2;
+    if (n == 0 || n > most)
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "%s= is not 1 to %zu", PARAMETER[parameter],
+                         most);
+    *value = n;
+    return ND_REFUSAL_NONE;
+}
+
 enum nd_refusal nd_target_limit(const struct nd_target *target, size_t otherwise, size_t *limit,
                                 struct nd_error *err)
 {
     bool is_posted = ROUTE[target->route].methods & ND_VERB_POST;
-    size_t most = is_posted ? ND_STORE_NEAREST_MAX : 10000, value = 0;
-    struct nd_view text = target->parameter[ND_PARAMETER_LIMIT];
 
     *limit = otherwise;
-    if (!target->has[ND_PARAMETER_LIMIT])
-        return ND_REFUSAL_NONE;
-    for (size_t i = 0; i < text.len && value <= most; i++)
-        value = text.data[i] >= '0' && text.data[i] <= '9'
-                    ? value * 10 + (size_t)(text.data[i] - '0')
-                    : SIZE_MAX / 2;
-    if (value == 0 || value > most)
-        return nd_refuse(err, ND_REFUSAL_MALFORMED, "limit= is not 1 to %zu", most);
-    *limit = value;
-    return ND_REFUSAL_NONE;
+    return read_number(target, ND_PARAMETER_LIMIT, is_posted ? ND_STORE_NEAREST_MAX : 10000, limit,
+                       err);
+}
+
+enum nd_refusal nd_target_expect(const struct nd_target *target, uint32_t *expect,
+                                 struct nd_error *err)
+{
+    size_t value = 0;
+    enum nd_refusal refusal = read_number(target, ND_PARAMETER_EXPECT, 1000000, &value, err);
+
+    *expect = (uint32_t)value;
+    return refusal;
 }
 
 enum nd_refusal nd_target_max_age(const struct nd_target *target, uint64_t *seconds,
                                   struct nd_error *err)
 {
+    struct nd_view text = target->parameter[ND_PARAMETER_MAX_AGE];
+    struct nd_error reason;
+
     *seconds = 0;
     if (target->has[ND_PARAMETER_MAX_AGE] &&
-        !nd_duration_read(target->parameter[ND_PARAMETER_MAX_AGE], seconds))
-        return nd_refuse(err, ND_REFUSAL_MALFORMED,
-                         "max_age= is not a time such as 30m, 12h, 90d or 2w");
+        nd_duration_parse(text.data, text.len, seconds, &reason) != ND_OK)
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "max_age=: %s", reason.message);
     return ND_REFUSAL_NONE;
 }
 

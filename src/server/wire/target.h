@@ -48,9 +48,10 @@ enum nd_parameter {
     ND_PARAMETER_B,
     ND_PARAMETER_A_SECURITY,
     ND_PARAMETER_B_SECURITY,
-    ND_PARAMETER_MAX_AGE
+    ND_PARAMETER_MAX_AGE,
+    ND_PARAMETER_EXPECT
 };
-#define ND_PARAMETER_COUNT (ND_PARAMETER_MAX_AGE + 1)
+#define ND_PARAMETER_COUNT (ND_PARAMETER_EXPECT + 1)
 
 /* A list of labels, as a parameter has it. */
 struct nd_label_list {
@@ -100,6 +101,9 @@ enum nd_refusal nd_target_limit(const struct nd_target *target, size_t otherwise
 /* The value of max_age= in seconds, or 0 without it.  MALFORMED. */
 enum nd_refusal nd_target_max_age(const struct nd_target *target, uint64_t *seconds,
                                   struct nd_error *err);
+/* The value of expect=, from 1 to 1,000,000, or 0 without it.  MALFORMED. */
+enum nd_refusal nd_target_expect(const struct nd_target *target, uint32_t *expect,
+                                 struct nd_error *err);
 /* The value of dry=: 1 or 0, or false without it.  MALFORMED. */
 enum nd_refusal nd_target_dry(const struct nd_target *target, bool *dry, struct nd_error *err);
 

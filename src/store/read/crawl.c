@@ -28,6 +28,7 @@ struct crawling {
     size_t n_due, due_capacity;
     struct nd_crawl_row *row;
     size_t n, limit;
+    uint32_t expect;
     uint64_t now;
 };
 
@@ -131,6 +132,7 @@ static enum nd_status give(struct crawling *c, struct nd_error *err)
         struct nd_crawl_row *row = &c->row[c->n++];
 
         row->is_due = c->due[i].row.due <= c->now;
+        row->gap = nd_visits_gap(&c->due[i].row.visits, c->expect);
         status = nd_session_describe(c->session, c->due[i].id, &c->due[i].row, &row->document, err);
     }
     return status;
@@ -171,10 +173,15 @@ static enum nd_status crawl(struct crawling *c, struct nd_error *err)
 }
 
 enum nd_store_result nd_session_crawl(struct nd_session *session, const struct nd_caller *caller,
-                                      size_t limit, const struct nd_crawl_row **out, size_t *n,
+                                      uint32_t expect, size_t limit,
+                                      const struct nd_crawl_row **out, size_t *n,
                                       struct nd_error *err)
 {
-    struct crawling c = {.session = session, .limit = limit, .now = nd_store_now(session->store)};
+    const struct nd_store *store = session->store;
+    struct crawling c = {.session = session,
+                         .limit = limit,
+                         .expect = expect ? expect : store->options.visits.expect,
+                         .now = nd_store_now(store)};
     enum nd_status status = nd_session_begin(session, caller, err);
 
     if (status != ND_OK)

@@ -213,6 +213,58 @@ static void the_expected_interval_is_that_of_the_rule(void **state)
     }
 }
 
+/* In fractions: the time in which `expect` comes together. */
+static double slow_gap(uint32_t expect, const uint32_t *distance, const uint64_t *seconds, size_t n)
+{
+    double by = 0, in = 0;
+
+    for (size_t i = 1; i < n; i++) {
+        by = by / 2 + distance[i];
+        in = in / 2 + (double)seconds[i];
+    }
+    return by > 0 ? in * expect / by : 0;
+}
+
+static void the_gap_is_the_time_of_a_change(void **state)
+{
+    const struct nd_visit_params params = nd_visit_params_default();
+    uint32_t seed = 7;
+
+    (void)state;
+    for (unsigned round = 0; round < 20000; round++) {
+        uint32_t distance[14], expect;
+        uint64_t seconds[14], gap;
+        struct nd_visits v = {0};
+        double slow;
+        size_t n;
+
+        seed = seed * 1664525u + 1013904223u;
+        n = 1 + (seed >> 9) % 14;
+        expect = 1 + (seed >> 16) % 40;
+        for (size_t i = 0; i < n; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            distance[i] = (seed >> 30) ? (seed >> 20) % 64 : 0;
+            seconds[i] = (seed >> 8) % (20 * DAY);
+            nd_visits_add_after(&params, &v, distance[i], seconds[i]);
+        }
+        gap = nd_visits_gap(&v, expect);
+        slow = slow_gap(expect, distance, seconds, n);
+        assert_int_equal(gap > 0, slow > 0);
+        assert_true((double)gap >= slow * .999 - 2 && (double)gap <= slow * 1.001 + 2);
+        assert_int_equal(nd_visits_gap(&v, 0), 0);
+    }
+}
+
+static void a_gap_fits_32_bits(void **state)
+{
+    const struct nd_visits at_once = {.changed_by = 64 << 16, .in_time = 0};
+    const struct nd_visits slow = {.changed_by = 1, .in_time = UINT64_MAX};
+
+    (void)state;
+    assert_int_equal(nd_visits_gap(&at_once, 1), 1);
+    assert_int_equal(nd_visits_gap(&slow, UINT32_MAX), UINT32_MAX);
+}
+
 static void parameters_that_cannot_be_are_refused(void **state)
 {
     const struct nd_visit_params good = nd_visit_params_default();
@@ -240,6 +292,8 @@ int main(void)
         cmocka_unit_test(the_interval_is_that_of_the_rule),
         cmocka_unit_test(the_greater_the_changes_the_sooner_the_visit),
         cmocka_unit_test(the_expected_interval_is_that_of_the_rule),
+        cmocka_unit_test(the_gap_is_the_time_of_a_change),
+        cmocka_unit_test(a_gap_fits_32_bits),
         cmocka_unit_test(parameters_that_cannot_be_are_refused),
     };
 
