@@ -27,6 +27,7 @@ static size_t again(unsigned kind, struct nd_view row, uint8_t *out)
     struct nd_segment_row segment;
     struct nd_view id;
     uint32_t number;
+    size_t len;
 
     switch (kind) {
     case 0:
@@ -38,9 +39,9 @@ static size_t again(unsigned kind, struct nd_view row, uint8_t *out)
     case 2:
         if (!nd_row_get_document(row, &document, &id))
             return 0;
-        nd_row_put_document(out, &document);
-        memcpy(out + ND_ROW_DOCUMENT, id.data, id.len);
-        return ND_ROW_DOCUMENT + id.len;
+        len = nd_row_put_document(out, &document);
+        memcpy(out + len, id.data, id.len);
+        return len + id.len;
     case 3:
         if (!nd_row_get_version(row, &version))
             return 0;
@@ -101,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_label_set(row);
         return 0;
     }
-    out = malloc(ND_ROW_DOCUMENT + ND_STORE_ID_MAX + size);
+    out = malloc(ND_ROW_DOCUMENT + ND_STORE_TITLE_MAX + ND_STORE_ID_MAX + size);
     require(out != NULL);
     len = again(data[0] % 9, row, out);
     require(len == 0 || (len == row.len && memcmp(out, row.data, len) == 0));

@@ -96,8 +96,9 @@ static char *place_of(const struct nd_source *source, const struct nd_record *re
 }
 
 /* The fields of a record that are asked for. */
-enum { SECURITY, LABELS, FIELDS };
-static const char *const field_names[FIELDS] = {[SECURITY] = "security", [LABELS] = "labels"};
+enum { SECURITY, LABELS, TITLE, FIELDS };
+static const char *const field_names[FIELDS] = {
+    [SECURITY] = "security", [LABELS] = "labels", [TITLE] = "title"};
 
 static struct nd_view field(const struct nd_document *document, size_t i)
 {
@@ -169,6 +170,8 @@ static bool make_line(struct post *p, const struct nd_document *document,
         nd_json_put_text(j, "id", p->at);
     if (p->stores)
         put_security(p, document, source);
+    if (p->stores && field(document, TITLE).len)
+        nd_json_put_string(j, "title", field(document, TITLE));
     nd_json_put_string(j, "text", document->text);
     nd_json_close(j, '}');
     nd_json_line(j);

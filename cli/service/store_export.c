@@ -54,6 +54,8 @@ static void put_document(struct nd_json *j, uint64_t recipe, const struct nd_sto
     for (size_t i = 0; i < d->key.n_labels; i++)
         nd_json_string(j, d->key.labels[i]);
     nd_json_close(j, ']');
+    if (d->title.len)
+        nd_json_put_string(j, "title", d->title);
     nd_json_put_string(j, "text", d->text);
     nd_json_put_hex(j, "recipe", recipe);
     nd_json_put_uint(j, "created", d->created);

@@ -36,7 +36,8 @@ static const char *const names[] = {"id",
                                     "visits.priority",
                                     "visits.changed_by",
                                     "visits.in_time",
-                                    "labels"};
+                                    "labels",
+                                    "title"};
 static const char *const version_names[] = {"version",  "time",   "visited",  "distance", "simhash",
                                             "identity", "tokens", "shingles", "bytes"};
 static const char *const text[] = {"text"}, *const security_text[] = {"security.*"},
@@ -180,6 +181,7 @@ static enum nd_status read_row(struct import *m, struct nd_view json, struct nd_
         return status;
     *out = (struct nd_import){.key = {.id = value[0]},
                               .text = body,
+                              .title = value[18],
                               .created = time[0],
                               .updated = time[1],
                               .visited = time[2],

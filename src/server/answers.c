@@ -24,6 +24,15 @@ void nd_put_document_key(struct nd_json *out, const struct nd_document_key *key)
     nd_put_labels(out, "security", key->labels, key->n_labels);
 }
 
+static void put_title(struct nd_json *out, struct nd_view title)
+{
+    nd_json_key(out, "title");
+    if (title.len)
+        nd_json_string(out, title);
+    else
+        nd_json_null(out);
+}
+
 void nd_put_time(struct nd_json *out, const char *name, uint64_t seconds)
 {
     const time_t time = (time_t)seconds;
@@ -115,6 +124,7 @@ static void put_nearest(struct nd_json *out, const struct nd_nearest *document)
 {
     nd_json_open(out, '{');
     nd_put_document_key(out, &document->key);
+    put_title(out, document->title);
     nd_put_time(out, "visited", document->visited);
     put_likeness(out, &document->likeness);
     nd_json_close(out, '}');
@@ -182,6 +192,7 @@ void nd_put_stored(struct nd_json *out, const struct nd_stored *document, bool w
                    bool has_simhash)
 {
     nd_put_document_key(out, &document->key);
+    put_title(out, document->title);
     nd_put_time(out, "created", document->created);
     nd_put_time(out, "updated", document->updated);
     nd_put_time(out, "visited", document->visited);

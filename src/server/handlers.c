@@ -97,8 +97,10 @@ enum nd_refusal nd_write_posted(struct nd_exchange *x, struct nd_workspace *w,
                                 struct nd_error *err)
 {
     const struct nd_label_list *given = &x->key->given;
-    struct nd_write_request request = {
-        .id = posted->id, .text = posted->text, .asked = asked_for(x, posted)};
+    struct nd_write_request request = {.id = posted->id,
+                                       .text = posted->text,
+                                       .title = posted->title,
+                                       .asked = asked_for(x, posted)};
 
     request.labels = posted->has_labels ? posted->labels : given->label;
     request.n_labels = posted->has_labels ? posted->n_labels : given->n;

@@ -10,6 +10,7 @@
 #include "base/view.h"
 #include "input/formats/json_walk.h"
 #include "input/formats/lines.h"
+#include "input/formats/parser.h"
 
 static enum nd_refusal no_memory(struct nd_error *err)
 {
@@ -34,6 +35,8 @@ static enum nd_refusal parse(struct nd_workspace *w, enum nd_format format, stru
     if (status < 0)
         return no_memory(err);
     out->text = document.text;
+    if (format == ND_FORMAT_HTML)
+        out->title = (struct nd_view){w->parser->page.title.data, w->parser->page.title.len};
     return ND_REFUSAL_NONE;
 }
 
@@ -103,7 +106,7 @@ enum nd_refusal nd_posted_text(struct nd_workspace *w, enum nd_media media, stru
 
 /* ---- JSON ---- */
 
-enum { LABEL, ID, SECURITY, TEXT, HTML, MAX_AGE, LABELS, PATHS };
+enum { LABEL, ID, SECURITY, TEXT, HTML, TITLE, MAX_AGE, LABELS, PATHS };
 
 /* How many lone surrogates were escaped in a string: each is U+FFFD now. */
 static uint64_t count_replaced(const struct nd_json_value *value)
@@ -181,6 +184,18 @@ static enum nd_refusal take_security(struct nd_workspace *w, const struct nd_jso
     return ND_REFUSAL_NONE;
 }
 
+/* Take "title", which counts more than that of a page. */
+static enum nd_refusal take_title(const struct nd_json_value *value, struct nd_posted *out,
+                                  struct nd_error *err)
+{
+    if (!is_given(value))
+        return ND_REFUSAL_NONE;
+    if (value->kind != ND_JSON_STRING)
+        return nd_refuse(err, ND_REFUSAL_INVALID, "\"title\" is not a string");
+    out->title = value->bytes;
+    return ND_REFUSAL_NONE;
+}
+
 static enum nd_refusal take_max_age(const struct nd_json_value *value, struct nd_posted *out,
                                     struct nd_error *err)
 {
@@ -221,9 +236,9 @@ enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool
                                struct nd_posted *out, struct nd_error *err)
 {
     static const struct nd_view paths[PATHS] = {
-        [LABEL] = {"security.*", 10}, [ID] = {"id", 2},     [SECURITY] = {"security", 8},
-        [TEXT] = {"text", 4},         [HTML] = {"html", 4}, [MAX_AGE] = {"max_age", 7},
-        [LABELS] = {"labels", 6}};
+        [LABEL] = {"security.*", 10}, [ID] = {"id", 2},        [SECURITY] = {"security", 8},
+        [TEXT] = {"text", 4},         [HTML] = {"html", 4},    [TITLE] = {"title", 5},
+        [MAX_AGE] = {"max_age", 7},   [LABELS] = {"labels", 6}};
     struct nd_json_value value[PATHS];
     const char *reason = "";
     enum nd_refusal refusal;
@@ -244,5 +259,7 @@ enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool
         refusal = take_security(w, value, out, err);
     if (refusal == ND_REFUSAL_NONE)
         refusal = take_max_age(&value[MAX_AGE], out, err);
-    return refusal == ND_REFUSAL_NONE ? take_text(w, value, out, err) : refusal;
+    if (refusal == ND_REFUSAL_NONE)
+        refusal = take_text(w, value, out, err);
+    return refusal == ND_REFUSAL_NONE ? take_title(&value[TITLE], out, err) : refusal;
 }

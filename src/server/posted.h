@@ -16,14 +16,15 @@ struct nd_posted {
     const struct nd_view *labels; /* from "security" */
     size_t n_labels;
     bool has_labels;
-    struct nd_view text; /* valid UTF-8 */
-    uint64_t replaced;   /* characters that had to be, by U+FFFD */
-    uint64_t max_age_s;  /* of "max_age"; 0: none was given */
+    struct nd_view text;  /* valid UTF-8 */
+    struct nd_view title; /* valid UTF-8; empty: none was given */
+    uint64_t replaced;    /* characters that had to be, by U+FFFD */
+    uint64_t max_age_s;   /* of "max_age"; 0: none was given */
 };
 
 /*
- * Read a JSON object with "text" or "html", "max_age", and "id" and "security" if has_key, or else they
- * are ignored; 64 bytes behind it are readable.
+ * Read a JSON object with "text" or "html", "title", "max_age", and "id" and "security" if has_key, or
+ * else they are ignored; 64 bytes behind it are readable.
  * MALFORMED: it is no JSON, or not UTF-8; INVALID: it is no document; BUSY: out of memory.
  */
 enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool has_key,

@@ -35,7 +35,8 @@ struct nd_store;
 enum {
     ND_STORE_ID_MAX = 4096,   /* bytes of an id */
     ND_STORE_LABELS_MAX = 64, /* labels of a document or a caller */
-    ND_STORE_LABEL_MAX = 128  /* bytes of a label */
+    ND_STORE_LABEL_MAX = 128, /* bytes of a label */
+    ND_STORE_TITLE_MAX = 300  /* bytes of a title; a longer one is cut */
 };
 
 /* How an operation ended, for whoever called it.  Anything but ND_STORE_OK leaves a sentence in the
@@ -142,7 +143,8 @@ struct nd_likeness {
 /* A document that a text duplicates. */
 struct nd_nearest {
     struct nd_document_key key;
-    uint64_t visited; /* when it was last posted, in seconds since 1970 */
+    struct nd_view title; /* empty: it has none */
+    uint64_t visited;     /* when it was last posted, in seconds since 1970 */
     struct nd_likeness likeness;
 };
 
@@ -200,6 +202,7 @@ enum nd_store_result nd_session_fingerprint(struct nd_session *session, struct n
 /* A stored document. */
 struct nd_stored {
     struct nd_document_key key;
+    struct nd_view title;      /* of its last post; empty: it has none */
     uint64_t created, updated; /* seconds since 1970: its first, and its present version */
     uint64_t visited;          /* when it was last posted, changed or not */
     uint32_t version;          /* 1, 2, … of the present text */
@@ -293,7 +296,8 @@ struct nd_write_request {
     struct nd_view id; /* empty: the hash of the text, in hexadecimal digits */
     const struct nd_view *labels;
     size_t n_labels;
-    struct nd_view text; /* valid UTF-8; copied */
+    struct nd_view text;  /* valid UTF-8; copied */
+    struct nd_view title; /* valid UTF-8, or empty: it is made one line and cut */
     struct nd_asked asked;
     bool is_deletion; /* of the document with this id and these labels */
     bool any_labels;  /* of a deletion: whatever its labels are, as in nd_document_query */
@@ -379,7 +383,7 @@ enum nd_store_result nd_session_write_sketches(struct nd_session *session,
 /* A document as an export has it: its versions, times and visits. */
 struct nd_import {
     struct nd_document_key key;
-    struct nd_view text;
+    struct nd_view text, title;
     uint64_t created, updated, visited, due;
     struct nd_visits visits;
     const struct nd_version *versions; /* by ascending numbers; the last one is of the text */

@@ -289,15 +289,16 @@ static void a_verdict_without_a_measure_says_null(void **state)
     nd_json_open(&out, '{');
     nd_put_verdict(&out, &verdict, false);
     nd_json_close(&out, '}');
-    assert_json(&out, "{\"verdict\":\"near-duplicate\",\"of\":{\"id\":\"a\",\"security\":[]},"
-                      "\"evidence\":{\"identical\":\"no\",\"resemblance\":null,\"shared\":null,"
-                      "\"shingles\":null,\"distance\":null},\"nearest\":[{\"id\":\"a\","
-                      "\"security\":[],\"visited\":null,\"evidence\":{\"identical\":\"no\","
-                      "\"resemblance\":null,\"shared\":null,\"shingles\":null,"
-                      "\"distance\":null}}],\"cluster\":null,\"tokens\":5,\"shingles\":0,"
-                      "\"simhash\":null,\"short\":false,\"empty\":false,\"cut\":false,"
-                      "\"work\":{\"security_sets\":0,\"candidates\":0,\"comparisons\":0,"
-                      "\"pairs\":0}}");
+    assert_json(
+        &out, "{\"verdict\":\"near-duplicate\",\"of\":{\"id\":\"a\",\"security\":[]},"
+              "\"evidence\":{\"identical\":\"no\",\"resemblance\":null,\"shared\":null,"
+              "\"shingles\":null,\"distance\":null},\"nearest\":[{\"id\":\"a\","
+              "\"security\":[],\"title\":null,\"visited\":null,\"evidence\":{\"identical\":\"no\","
+              "\"resemblance\":null,\"shared\":null,\"shingles\":null,"
+              "\"distance\":null}}],\"cluster\":null,\"tokens\":5,\"shingles\":0,"
+              "\"simhash\":null,\"short\":false,\"empty\":false,\"cut\":false,"
+              "\"work\":{\"security_sets\":0,\"candidates\":0,\"comparisons\":0,"
+              "\"pairs\":0}}");
 }
 
 int main(void)

@@ -5,6 +5,7 @@ It knows no sketches and no index.  Which texts are near it is told: by a relati
 
 import json
 import os
+import re
 import subprocess
 from fractions import Fraction
 
@@ -57,11 +58,18 @@ def words(text):
     return text.lower().rstrip(".").split()
 
 
+def shown(title):
+    """A title as it is kept: words with single spaces between them, 300 bytes at most; None: there is none."""
+    line = " ".join(re.split("[\\x00- \\x7f-\\xa0\u2028\u2029]+", title or "")).strip()
+    return line.encode()[:300].decode(errors="ignore").rstrip() or None
+
+
 class Document:
     def __init__(self, name, labels, text, order, version):
         self.name, self.labels, self.text = name, labels, text
         self.order, self.version = order, version
         self.visited = 0
+        self.title = None
 
     @property
     def key(self):
@@ -75,7 +83,7 @@ class Verdict:
         self.kind = "new"
         if nearest:
             self.kind = "near-duplicate" if relation(text, nearest[0].text)[1] == "no" else "duplicate"
-        self.nearest = [(d.key, d.visited) for d in nearest]
+        self.nearest = [(d.key, d.visited, d.title) for d in nearest]
         self.of = nearest[0].key if nearest else None
         self.cluster = leader and leader.key
 
@@ -118,7 +126,7 @@ class Service:
                 self.documents[own] = old
         return Verdict(self.relation, text, self.by_nearness(text, others)[:limit], leader)
 
-    def put(self, name, labels, text, caller, **asked):
+    def put(self, name, labels, text, title, caller, **asked):
         """What the answer says: status, verdict, version, whether the text changed."""
         key = name, tuple(sorted(set(labels)))
         old = self.documents.get(key)
@@ -129,6 +137,7 @@ class Service:
             self.next_order += 1
         document = self.documents[key]
         document.visited = self.now
+        document.title = shown(title)
         return 200 if old else 201, verdict, document.version, is_changed
 
     def find(self, name, labels, caller):

@@ -22,6 +22,7 @@ RECIPES = ["default", "short-texts", "manku-2007", "default,threshold=0.6", "def
 LABELS = [[], ["a"], ["b"], ["a", "b"]]
 CALLERS = {"nobody": [], "a": ["a"], "b": ["b"], "all": ["a", "b"], "root": ["*"]}
 IDS = ["x", "y", "z", "http://example.org/?q=1", "ö"]
+TITLES = [None, "", " \t", "Rates\n cut", "Rates rise", "Zinsen f\u00fcr alle", "\u00e9" * 149 + "x\u20ac", "a" * 400]
 
 
 START = 1_700_000_000
@@ -64,7 +65,9 @@ class Trial:
         return {"limit": limit, "max_age": hours and f"{hours}h"}, wanted
 
     def expect_verdict(self, request, said, wanted):
-        nearest = [({"id": d["id"], "security": d["security"]}, seconds(d["visited"])) for d in said["nearest"]]
+        nearest = [
+            ({"id": d["id"], "security": d["security"]}, seconds(d["visited"]), d["title"]) for d in said["nearest"]
+        ]
         cluster = said["cluster"] and {"id": said["cluster"]["id"], "security": said["cluster"]["security"]}
         got = said["verdict"], said["of"], nearest, cluster
         self.expect(request, got, (wanted.kind, wanted.of, wanted.nearest, wanted.cluster))
@@ -73,15 +76,16 @@ class Trial:
 
     def put(self, who, name, labels, text):
         asked, wanted = self.asked()
-        tried = self.service.put(who, name, labels, text, dry="1", **asked)
-        answer = self.service.put(who, name, labels, text, **asked)
+        title = self.rng.choice(TITLES)
+        tried = self.service.put(who, name, labels, text, title, dry="1", **asked)
+        answer = self.service.put(who, name, labels, text, title, **asked)
         if self.forbids(who, labels):
             self.expect(("put", who, name, labels, text), answer.status, 403)
             return
-        status, verdict, version, changed = self.model.put(name, labels, text, self.labels(who), **wanted)
+        status, verdict, version, changed = self.model.put(name, labels, text, title, self.labels(who), **wanted)
         said = answer.json()
         got = answer.status, said["version"], said["changed"]
-        request = ("put", who, name, labels, text, asked)
+        request = ("put", who, name, labels, text, title, asked)
         self.expect(request, got, (status, version, changed))
         self.expect_verdict(request, said, verdict)
         tried = tried.json()
@@ -118,12 +122,13 @@ class Trial:
                 continue
             said = answer.json()
             if not below:
-                self.expect(request, (said["text"], said["version"]), (document.text, document.version))
+                got = said["text"], said["version"], said["title"]
+                self.expect(request, got, (document.text, document.version, document.title))
                 continue
             found = getattr(self.model, below[1:])(document, self.labels(who))
             leaders = self.model.leaders(self.labels(who))
-            wanted = [(d.key, d in leaders) for d in found]
-            got = [({"id": d["id"], "security": d["security"]}, d["leads"]) for d in said["documents"]]
+            wanted = [(d.key, d.title, d in leaders) for d in found]
+            got = [({"id": d["id"], "security": d["security"]}, d["title"], d["leads"]) for d in said["documents"]]
             self.expect(request, (got, said["total"]), (wanted, len(found)))
 
     def ask_stats(self, who):

@@ -23,6 +23,7 @@ import texts  # noqa: E402
 
 RECIPES = ["default", "default,max_checks=4", "default,max_checks=1", "manku-2007", "short-texts"]
 IDS = ["x", "y", "http://example.org/a?b=c", "z/1", "ä"]
+TITLES = [None, "Rates cut", "Rates rise", "Weather"]
 VISIBLE = [[], ["a"], ["b"], ["a", "b"]]
 HIDDEN = [["s"], ["a", "s"], ["b", "s"], ["t"], ["a", "b", "s", "t"]]
 KEYS = {"caller": ["a", "b"], "both": ["a", "b", "s", "t"], "root": ["*"]}
@@ -65,7 +66,7 @@ def operation(rng, labels, some_texts):
     if kind == 3:
         several = [(rng.choice(IDS), labels, rng.choice(some_texts)) for _ in range(rng.randrange(1, 8))]
         return ("lines", several)
-    return ("put", name, labels, text, asked(rng))
+    return ("put", name, labels, text, {"title": rng.choice(TITLES), **asked(rng)})
 
 
 def asked(rng):

@@ -72,8 +72,8 @@ class Service:
             self.connection.close()
         return answer
 
-    def put(self, who, name, labels, text, **query):
-        body = json.dumps({"id": name, "security": labels, "text": text})
+    def put(self, who, name, labels, text, title=None, **query):
+        body = json.dumps({"id": name, "security": labels, "text": text, "title": title})
         return self.send(who, "POST", "/v1/documents", body, "application/json", **query)
 
     def __enter__(self):

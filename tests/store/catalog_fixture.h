@@ -138,6 +138,8 @@ static inline struct nd_document_row document_of(uint64_t number, uint32_t label
     d.visits.priority = 64;
     d.visits.changed_by = number << 40;
     d.visits.in_time = number << 41;
+    d.title.len = (uint16_t)(number * 7 % (ND_STORE_TITLE_MAX + 1));
+    memset(d.title.text, 'a' + (int)(number % 26), d.title.len);
     return d;
 }
 

@@ -56,7 +56,12 @@ static inline void content_post(struct content *c, unsigned id, unsigned text, u
     struct nd_view label[2];
     char long_id[400];
     struct nd_write_request request = {.text = view(content_text(text)), .labels = label};
+    char title[32];
 
+    if (id % 4) {
+        (void)snprintf(title, sizeof title, "Story %u of %u", text, id);
+        request.title = view(title);
+    }
     (void)snprintf(long_id, sizeof long_id, "https://example.org/%u/%0*u", id,
                    id % 7 == 3 ? 300 : 1, 0u);
     request.id = view(long_id);

@@ -481,7 +481,7 @@ static void any_bytes_are_checked(void **state)
 
         put_world(txn);
         for (int i = 0; i < 3; i++) {
-            uint8_t row[ND_ROW_DOCUMENT + 400];
+            uint8_t row[ND_ROW_DOCUMENT + ND_STORE_TITLE_MAX + 400];
             enum nd_catalog_table table =
                 (enum nd_catalog_table)(nd_mix64(++random) % ND_CATALOG_TABLES);
             struct nd_key key = {0};

@@ -403,7 +403,7 @@ static struct nd_key key_of(enum nd_catalog_table table)
 static void rows_of_any_bytes_are_refused_or_read(void **state)
 {
     static const size_t len_of[] = {0,  1,   3,   4,   7,   8,   24,  32,        76,
-                                    88, 116, 117, 201, 225, 226, 300, 116 + 129, 5000};
+                                    88, 118, 119, 201, 225, 226, 300, 118 + 129, 5000};
     size_t n_refused = 0, n_read = 0;
     struct catalog_fixture f;
     uint8_t row[5000];

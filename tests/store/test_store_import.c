@@ -54,6 +54,7 @@ static int put_document(void *context, const struct nd_stored *d, const struct n
     put(out, "\nid", d->key.id.data, d->key.id.len);
     for (size_t i = 0; i < d->key.n_labels; i++)
         put(out, "label", d->key.labels[i].data, d->key.labels[i].len);
+    put(out, "title", d->title.data, d->title.len);
     put(out, "text", d->text.data, d->text.len);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         put_number(out, "is", numbers[i]);

@@ -24,6 +24,7 @@
 
 #include "index/index_row.h"
 #include "store/segments/segments.h"
+#include "store/store.h"
 
 struct nd_catalog;
 struct nd_txn;
@@ -132,6 +133,17 @@ int nd_catalog_next_entry(struct nd_txn *txn, uint32_t *number, struct nd_entry 
 
 /* ---- Documents, by label set and id ---- */
 
+/* What a document is called: one line of valid UTF-8 without control characters.  Empty: it has no
+ * title. */
+struct nd_title {
+    uint16_t len;
+    char text[ND_STORE_TITLE_MAX];
+};
+static inline struct nd_view nd_title_view(const struct nd_title *title)
+{
+    return (struct nd_view){title->text, title->len};
+}
+
 struct nd_document_row {
     uint64_t number;
     uint64_t order; /* of its present text */
@@ -140,6 +152,7 @@ struct nd_document_row {
     uint32_t version;
     uint64_t created, updated, visited, due;
     struct nd_visits visits;
+    struct nd_title title;
 };
 enum nd_status nd_catalog_put_document(struct nd_txn *txn, struct nd_view id,
                                        const struct nd_document_row *row, struct nd_error *err);

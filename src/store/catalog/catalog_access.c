@@ -236,15 +236,15 @@ static struct nd_key document_key(uint32_t label_set, struct nd_view id)
 enum nd_status nd_catalog_put_document(struct nd_txn *txn, struct nd_view id,
                                        const struct nd_document_row *row, struct nd_error *err)
 {
-    uint8_t bytes[ND_ROW_DOCUMENT + ND_STORE_ID_MAX];
+    uint8_t bytes[ND_ROW_DOCUMENT + ND_STORE_TITLE_MAX + ND_STORE_ID_MAX];
     struct nd_document_row before;
     struct nd_key key;
-    size_t len = ND_ROW_DOCUMENT;
+    size_t len;
 
     if (!is_id(id))
         return refuse_id(txn, id, err);
     key = document_key(row->label_set, id);
-    nd_row_put_document(bytes, row);
+    len = nd_row_put_document(bytes, row);
     if (id.len > ND_KEY_ID_WHOLE) {
         /* Not over another id of the same hash. */
         int found = nd_catalog_get_document(txn, row->label_set, id, &before, err);

@@ -271,7 +271,7 @@ static void take_visits(struct row_rest *r, struct nd_visits *v)
     v->in_time = take_64(r);
 }
 
-void nd_row_put_document(uint8_t *row, const struct nd_document_row *d)
+size_t nd_row_put_document(uint8_t *row, const struct nd_document_row *d)
 {
     uint8_t *p = put_64(row, d->number);
 
@@ -282,7 +282,10 @@ void nd_row_put_document(uint8_t *row, const struct nd_document_row *d)
     p = put_64(p, d->updated);
     p = put_64(p, d->visited);
     p = put_64(p, d->due);
-    (void)put_visits(p, &d->visits);
+    p = put_visits(p, &d->visits);
+    p = put_16(p, d->title.len);
+    memcpy(p, d->title.text, d->title.len);
+    return (size_t)(p + d->title.len - row);
 }
 
 bool nd_row_get_document(struct nd_view row, struct nd_document_row *d, struct nd_view *id)
@@ -302,8 +305,13 @@ bool nd_row_get_document(struct nd_view row, struct nd_document_row *d, struct n
     d->visited = take_64(&r);
     d->due = take_64(&r);
     take_visits(&r, &d->visits);
+    d->title.len = take_16(&r);
     len = row.len - ND_ROW_DOCUMENT;
-    *id = (struct nd_view){(const char *)r.p, len};
+    if (d->title.len > ND_STORE_TITLE_MAX || d->title.len > len)
+        return false;
+    memcpy(d->title.text, r.p, d->title.len);
+    len -= d->title.len;
+    *id = (struct nd_view){(const char *)r.p + d->title.len, len};
     return d->version > 0 && (len == 0 || (len > ND_KEY_ID_WHOLE && len <= ND_STORE_ID_MAX));
 }
 

@@ -56,7 +56,7 @@ enum {
     ND_ROW_STATE = 88,
     ND_ROW_ENTRY = 73 + ND_MINHASH_COUNT, /* and so many more if tables left it out: */
     ND_ROW_LEFT_OUT = 8 * ND_TABLE_SET_WORDS,
-    ND_ROW_DOCUMENT = 116, /* and the id where it is longer than ND_KEY_ID_WHOLE */
+    ND_ROW_DOCUMENT = 118, /* and the title, and the id where it is longer than ND_KEY_ID_WHOLE */
     ND_ROW_VERSION = 76,
     ND_ROW_PAIR = 7,
     ND_ROW_COUNTS = 32,
@@ -69,8 +69,8 @@ void nd_row_put_state(uint8_t *row, const struct nd_catalog_state *state);
 bool nd_row_get_state(struct nd_view row, struct nd_catalog_state *state);
 size_t nd_row_put_entry(uint8_t *row, const struct nd_entry *entry);
 bool nd_row_get_entry(struct nd_view row, struct nd_entry *entry);
-/* Without the label set, which is in the key, and without the id. */
-void nd_row_put_document(uint8_t *row, const struct nd_document_row *document);
+/* Without the label set, which is in the key, and without the id.  Return the length. */
+size_t nd_row_put_document(uint8_t *row, const struct nd_document_row *document);
 /* *id: of a long one, otherwise empty. */
 bool nd_row_get_document(struct nd_view row, struct nd_document_row *document, struct nd_view *id);
 void nd_row_put_version(uint8_t *row, const struct nd_version_row *version);

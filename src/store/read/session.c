@@ -144,14 +144,14 @@ enum nd_store_result nd_session_find(struct nd_session *session,
     return ND_STORE_OK;
 }
 
-enum nd_status nd_session_copy_id(struct nd_session *session, struct nd_view id,
-                                  struct nd_view *copy, struct nd_error *err)
+enum nd_status nd_session_copy(struct nd_session *session, struct nd_view bytes,
+                               struct nd_view *copy, struct nd_error *err)
 {
-    char *data = nd_arena_copy(&session->answer, id.data, id.len);
+    char *data = nd_arena_copy(&session->answer, bytes.data, bytes.len);
 
     if (!data)
         return nd_fail(err, ND_ENOMEM, "out of memory for an answer");
-    *copy = (struct nd_view){data, id.len};
+    *copy = (struct nd_view){data, bytes.len};
     return ND_OK;
 }
 
@@ -176,7 +176,8 @@ enum nd_status nd_session_describe(struct nd_session *session, struct nd_view id
                               .due = row->due};
     out->key.labels =
         nd_label_sets_labels(session->store->sets, row->label_set, &out->key.n_labels);
-    return nd_session_copy_id(session, id, &out->key.id, err);
+    status = nd_session_copy(session, nd_title_view(&row->title), &out->title, err);
+    return status == ND_OK ? nd_session_copy(session, id, &out->key.id, err) : status;
 }
 
 void nd_session_new_list(struct nd_session *session)

@@ -36,14 +36,14 @@ enum nd_store_result nd_session_find(struct nd_session *session,
                                      const struct nd_document_query *query,
                                      struct nd_document_row *row, struct nd_error *err);
 
-/* A document as it is given, with a copy of its id in session->answer. */
+/* A document as it is given, with copies of its id and title in session->answer. */
 enum nd_status nd_session_describe(struct nd_session *session, struct nd_view id,
                                    const struct nd_document_row *row, struct nd_stored *out,
                                    struct nd_error *err);
 
-/* A copy of an id in session->answer. */
-enum nd_status nd_session_copy_id(struct nd_session *session, struct nd_view id,
-                                  struct nd_view *copy, struct nd_error *err);
+/* Copy bytes, such as an id, to session->answer. */
+enum nd_status nd_session_copy(struct nd_session *session, struct nd_view bytes,
+                               struct nd_view *copy, struct nd_error *err);
 /* Forget the list that was given last; the next one may have elements of another type. */
 void nd_session_new_list(struct nd_session *session);
 /* The versions of a document, the last `limit` of them, in their order, as session->list. */

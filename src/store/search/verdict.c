@@ -126,18 +126,15 @@ static void insert(struct list *l, const struct row *row)
     l->row[at] = *row;
 }
 
-/* The time at which a document was visited last. */
-static enum nd_status get_visited(const struct nd_judge *judge, uint32_t set, struct nd_view id,
-                                  uint64_t *visited, struct nd_error *err)
+/* The row of a document that an entry names. */
+static enum nd_status get_row(const struct nd_judge *judge, uint32_t set, struct nd_view id,
+                              struct nd_document_row *row, struct nd_error *err)
 {
-    struct nd_document_row document;
-    int found = nd_catalog_get_document(judge->leaders->txn, set, id, &document, err);
+    int found = nd_catalog_get_document(judge->leaders->txn, set, id, row, err);
 
-    if (found <= 0)
-        return found < 0 ? (enum nd_status)found
-                         : nd_fail(err, ND_EINPUT, "an entry names a document that is missing");
-    *visited = document.visited;
-    return ND_OK;
+    if (found == 0)
+        return nd_fail(err, ND_EINPUT, "an entry names a document that is missing");
+    return found < 0 ? (enum nd_status)found : ND_OK;
 }
 
 /* Whether the visit of one more document of a label set may be looked at: max_checks of them are, so
@@ -158,14 +155,14 @@ static bool may_date(struct list *l, uint32_t set)
 /* Check that a document was visited lately enough.  1, 0. */
 static int is_recent(struct list *l, const struct row *row, struct nd_error *err)
 {
-    uint64_t visited = 0;
+    struct nd_document_row document;
     enum nd_status status;
 
     if (l->judge->visited_since == 0)
         return 1;
     l->n_dated++;
-    status = get_visited(l->judge, row->near.set, row->id, &visited, err);
-    return status == ND_OK ? visited >= l->judge->visited_since : (int)status;
+    status = get_row(l->judge, row->near.set, row->id, &document, err);
+    return status == ND_OK ? document.visited >= l->judge->visited_since : (int)status;
 }
 
 /* Add the documents that have the text of a hit, in their order, as long as they have a place. */
@@ -201,14 +198,22 @@ static enum nd_status describe(const struct nd_judge *judge, const struct nd_nea
                                uint64_t n_shingles, struct nd_view id, struct nd_nearest *out,
                                struct nd_error *err)
 {
-    char *copy = nd_arena_copy(judge->answer, id.data, id.len);
+    struct nd_document_row row;
+    enum nd_status status = get_row(judge, near->set, id, &row, err);
+    char *copy, *title;
 
-    if (!copy)
+    if (status != ND_OK)
+        return status;
+    copy = nd_arena_copy(judge->answer, id.data, id.len);
+    title = nd_arena_copy(judge->answer, row.title.text, row.title.len);
+    if (!copy || !title)
         return no_memory(err);
-    *out = (struct nd_nearest){.likeness = nd_likeness_of(judge->sketching, n_shingles, near)};
+    *out = (struct nd_nearest){.title = {title, row.title.len},
+                               .visited = row.visited,
+                               .likeness = nd_likeness_of(judge->sketching, n_shingles, near)};
     out->key.id = (struct nd_view){copy, id.len};
     out->key.labels = nd_label_sets_labels(judge->sets, near->set, &out->key.n_labels);
-    return get_visited(judge, near->set, id, &out->visited, err);
+    return ND_OK;
 }
 
 static enum nd_status give_nearest(const struct list *l, struct nd_verdict *verdict,
@@ -274,24 +279,29 @@ enum nd_status nd_verdict_decide(const struct nd_judge *judge, const uint32_t *s
     return status == ND_OK ? find_cluster(judge, n_hits, verdict, err) : status;
 }
 
-static void keep_id(struct nd_nearest *document, char **at)
+static void keep_view(struct nd_view *view, char **at)
 {
-    struct nd_view id = document->key.id;
+    if (view->len)
+        memcpy(*at, view->data, view->len);
+    view->data = *at;
+    *at += view->len;
+}
 
-    memcpy(*at, id.data, id.len);
-    document->key.id.data = *at;
-    *at += id.len;
+static void keep_names(struct nd_nearest *document, char **at)
+{
+    keep_view(&document->key.id, at);
+    keep_view(&document->title, at);
 }
 
 enum nd_status nd_verdict_keep(struct nd_verdict *verdict, void **memory, struct nd_error *err)
 {
-    size_t n = verdict->n_nearest,
-           bytes = n * sizeof *verdict->nearest + verdict->cluster.key.id.len;
+    size_t n = verdict->n_nearest, bytes = n * sizeof *verdict->nearest +
+                                           verdict->cluster.key.id.len + verdict->cluster.title.len;
     struct nd_nearest *copy;
     char *at;
 
     for (size_t i = 0; i < n; i++)
-        bytes += verdict->nearest[i].key.id.len;
+        bytes += verdict->nearest[i].key.id.len + verdict->nearest[i].title.len;
     copy = malloc(bytes + 1);
     if (!copy)
         return no_memory(err);
@@ -299,9 +309,9 @@ enum nd_status nd_verdict_keep(struct nd_verdict *verdict, void **memory, struct
         memcpy(copy, verdict->nearest, n * sizeof *copy);
     at = (char *)(copy + n);
     for (size_t i = 0; i < n; i++)
-        keep_id(&copy[i], &at);
+        keep_names(&copy[i], &at);
     if (verdict->has_cluster)
-        keep_id(&verdict->cluster, &at);
+        keep_names(&verdict->cluster, &at);
     verdict->nearest = copy;
     *memory = copy;
     return ND_OK;

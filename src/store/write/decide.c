@@ -383,6 +383,7 @@ static enum nd_status revisit(struct nd_writer *w, struct nd_write *write,
     if (status != ND_OK)
         return status;
     visit(w, &row, 0, version.simhash);
+    row.title = write->title;
     version.visited = w->now;
     write->result.version = row.version;
     write->result.distance = version.distance;
@@ -461,6 +462,7 @@ static enum nd_status store_version(struct nd_writer *w, struct nd_write *write,
         status = release_text(w, before, err);
     row.entry = entry;
     row.version++;
+    row.title = write->title;
     row.updated = w->now;
     visit(w, &row, distance, version.simhash);
     write->result.version = row.version;
@@ -517,6 +519,7 @@ static enum nd_status import_document(struct nd_writer *w, struct nd_write *writ
     row.visited = import->visited;
     row.due = import->due;
     row.visits = import->visits;
+    row.title = write->title;
     write->result.version = row.version;
     write->result.distance = import->versions[import->n_versions - 1].distance;
     write->result.is_new_version = true;

@@ -61,7 +61,8 @@ static enum nd_store_result make_writes(struct nd_session *session, const struct
         const struct nd_write_request request = {.id = documents[i].key.id,
                                                  .labels = documents[i].key.labels,
                                                  .n_labels = documents[i].key.n_labels,
-                                                 .text = documents[i].text};
+                                                 .text = documents[i].text,
+                                                 .title = documents[i].title};
         struct nd_error why;
         enum nd_store_result result = check_import(&documents[i], err);
 

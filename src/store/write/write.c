@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "store/read/session_state.h"
 #include "store/read/store_state.h"
+#include "store/write/title.h"
 
 enum { HASH_DIGITS = 32 };
 
@@ -110,6 +111,8 @@ static enum nd_store_result check_request(const struct nd_write_request *request
                              (int)ND_STORE_ID_MAX, request->id.len);
     if (!nd_utf8_valid(request->id.data, request->id.len))
         return nd_store_fail(err, ND_STORE_INVALID, "the id is not valid UTF-8");
+    if (!nd_utf8_valid(request->title.data, request->title.len))
+        return nd_store_fail(err, ND_STORE_INVALID, "the title is not valid UTF-8");
     if (request->is_deletion && request->id.len == 0)
         return nd_store_fail(err, ND_STORE_INVALID, "a document is deleted by its id");
     if (request->text.len > UINT32_MAX)
@@ -134,6 +137,7 @@ static enum nd_store_result make_write(struct nd_session *session, const struct 
     write->is_deletion = request->is_deletion;
     write->any_labels = request->is_deletion && request->any_labels;
     write->asked = request->asked;
+    nd_title_make(request->title, &write->title);
     status = prepare(session, write, request, set, err);
     if (status != ND_OK) {
         nd_write_free(write);

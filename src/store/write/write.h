@@ -13,6 +13,7 @@ struct nd_write {
     struct nd_view *labels;   /* of the set */
     size_t n_labels;
     bool is_deletion, any_labels;
+    struct nd_title title;
     struct nd_asked asked;
     struct nd_sketched sketched;
     uint64_t *shingle;       /* of sketched */
