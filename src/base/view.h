@@ -12,6 +12,15 @@ static inline bool nd_view_equal(struct nd_view a, struct nd_view b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+/* Compare by the order of bytes: negative, 0, positive. */
+static inline int nd_view_compare(struct nd_view a, struct nd_view b)
+{
+    size_t least = a.len < b.len ? a.len : b.len;
+    int order = least ? memcmp(a.data, b.data, least) : 0;
+
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 static inline bool nd_view_is(struct nd_view view, const char *word)
 {
     return view.len == strlen(word) && memcmp(view.data, word, view.len) == 0;

@@ -274,6 +274,36 @@ enum nd_store_result nd_session_crawl(struct nd_session *session, const struct n
                                       const struct nd_crawl_row **out, size_t *n,
                                       struct nd_error *err);
 
+/*
+ * The documents that a caller sees, the newest first: by when their first version was posted, then by
+ * id (docs/http.md).  A place says where a list ended, so that another one goes on behind it; it is
+ * made of what the caller sees.
+ */
+enum { ND_STORE_PLACE_MAX = 160, ND_STORE_SCANNED = 10000 };
+struct nd_place {
+    size_t len;
+    uint8_t bytes[ND_STORE_PLACE_MAX];
+};
+struct nd_recent_query {
+    size_t limit;
+    const struct nd_place *after; /* NULL: begin with the newest */
+    uint64_t since;               /* seconds since 1970: not those that came before */
+    /* Whether a document is to be in the list; NULL: each is. */
+    bool (*takes)(void *context, struct nd_view id, struct nd_view title);
+    void *context;
+};
+struct nd_recent {
+    const struct nd_stored *document; /* without texts */
+    size_t n;
+    bool has_more; /* there are more behind `next`; of the ND_STORE_SCANNED that were looked at
+                    * there may be fewer than the limit */
+    struct nd_place next;
+};
+/* ND_STORE_INVALID: `after` is no place. */
+enum nd_store_result nd_session_recent(struct nd_session *session, const struct nd_caller *caller,
+                                       const struct nd_recent_query *query, struct nd_recent *out,
+                                       struct nd_error *err);
+
 /* Figures of what a caller sees; `due`: documents to be visited by now, up to ND_STORE_DUE_COUNTED of
  * them are counted. */
 #define ND_STORE_DUE_COUNTED 100000

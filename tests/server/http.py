@@ -748,7 +748,7 @@ class Requests(unittest.TestCase):
             said = self.query(text)
             self.assertEqual((said["verdict"], said["of"]["id"]), ("duplicate", f"nearest {i}"))
             self.assertEqual(said["evidence"]["identical"], "bytes")
-            self.assertEqual(said["nearest"][0], {**said["of"], "visited": said["nearest"][0]["visited"],
+            self.assertEqual(said["nearest"][0], {**said["of"], "title": None, "visited": said["nearest"][0]["visited"],
                                                   "evidence": said["evidence"]})
             self.assertRegex(said["nearest"][0]["visited"], "^20..-..-..T..:..:..Z$")
             self.assertEqual(self.query(text.upper())["evidence"]["identical"], "tokens")

@@ -65,6 +65,7 @@ static void put_document(struct nd_txn *txn, struct world *w, uint64_t d)
     OK(nd_catalog_put_document(txn, id_of(d), &row, NULL));
     OK(nd_catalog_put_holder(txn, row.entry, row.order, id_of(d), NULL));
     OK(nd_catalog_put_due(txn, row.label_set, row.due, d, id_of(d), NULL));
+    OK(nd_catalog_put_recent(txn, row.label_set, row.created, id_of(d), NULL));
     for (uint32_t v = 1; v <= row.version; v++) {
         struct nd_version_row version = version_of(d);
 
@@ -298,9 +299,11 @@ static void add_row(struct nd_txn *txn, int what)
     case 9: OK(nd_catalog_put_label_set(txn, 3, bytes_view("a\0", 2), NULL)); break;
     case 10: OK(nd_catalog_put_label_set(txn, 2, bytes_view("b\0a\0", 4), NULL)); break;
     case 11: OK(nd_catalog_put_counts(txn, 7, &(struct nd_set_counts){0}, NULL)); break;
+    case 12: OK(nd_catalog_put_recent(txn, 0, 1, view("nobody"), NULL)); break;
+    case 13: OK(nd_catalog_put_recent(txn, 1, 1, id_of(7), NULL)); break; /* it came later */
     default:
         key.len = 3;
-        OK(nd_catalog_put(txn, (enum nd_catalog_table)(what - 12), &key, view("x"), NULL));
+        OK(nd_catalog_put(txn, (enum nd_catalog_table)(what - 14), &key, view("x"), NULL));
     }
 }
 
@@ -353,6 +356,7 @@ static const struct {
      "the state says that there are 6 pairs from both sides, and "
      "there are 5"},
     {delete_row, ND_TABLE_DUE, "it is not among those to be visited"},
+    {delete_row, ND_TABLE_RECENT, "it is not in the list of the newest"},
     {delete_row, ND_TABLE_COUNTS, "label set 1 has documents, and no row that counts them"},
     {add_row, 0, "there is no document with this id, text and order"},
     {add_row, 1, "table holders, key 0000006300000000000003e7: there is no such entry"},
@@ -366,6 +370,8 @@ static const struct {
     {add_row, 9, "label set 3 has the same labels as another"},
     {add_row, 10, "the row is no label set"},
     {add_row, 11, "counts: there is no label set 7"},
+    {add_row, 12, "there is no document with this id that came then"},
+    {add_row, 13, "there is no document with this id that came then"},
 };
 
 static void each_damage_is_found(void **state)
@@ -460,7 +466,7 @@ static void keys_of_a_wrong_length_are_found(void **state)
         struct findings found;
 
         put_world(txn);
-        add_row(txn, 12 + table);
+        add_row(txn, 14 + table);
         found = check(txn, nd_catalog_table_name((enum nd_catalog_table)table));
         assert_true(found.is_found);
         nd_catalog_abort(txn);

@@ -265,6 +265,29 @@ static void walk(struct nd_txn *txn, const struct model *m, enum kind kind)
     }
 }
 
+/* Row before row from a random key on. */
+static void walk_back(struct nd_txn *txn, const struct model *m)
+{
+    struct nd_key key = {0};
+    struct nd_view row;
+    uint64_t k[3];
+
+    random_key(DUE, k);
+    nd_key_add_32(&key, (uint32_t)k[0]);
+    nd_key_add_64(&key, k[1]);
+    nd_key_add_64(&key, k[2]);
+    for (size_t i = place(m, DUE, k), steps = below(20); steps > 0; steps--) {
+        bool expected = i > 0 && m->table[DUE].item[i - 1].key[0] == k[0];
+
+        assert_int_equal(nd_catalog_seek_before(txn, ND_TABLE_DUE, &key, 4, &row, NULL), expected);
+        if (!expected)
+            return;
+        assert_int_equal(nd_key_get_64(key.bytes + 4), m->table[DUE].item[--i].key[1]);
+        assert_int_equal(nd_key_get_64(key.bytes + 12), m->table[DUE].item[i].key[2]);
+        assert_true(is_name(row, m->table[DUE].item[i].seed));
+    }
+}
+
 /* The other row of a pair. */
 static struct item turned(const struct item *pair)
 {
@@ -327,6 +350,8 @@ static void random_transactions_are_those_of_the_model(void **state)
             look_up(reader, old, (enum kind)below(KINDS));
             walk(reader, old, (enum kind)below(KINDS));
             walk(txn, changed, (enum kind)below(KINDS));
+            walk_back(reader, old);
+            walk_back(txn, changed);
         }
         if (below(4) == 0) {
             nd_catalog_abort(txn);
@@ -361,6 +386,7 @@ static int read_damaged(struct nd_txn *txn, enum nd_catalog_table table, struct 
 {
     struct nd_entry entry;
     struct nd_document_row document;
+    struct nd_key last = {.len = ND_KEY_MAX};
     struct nd_version_row version;
     struct nd_pair_row pair;
     struct nd_set_counts counts;
@@ -383,6 +409,10 @@ static int read_damaged(struct nd_txn *txn, enum nd_catalog_table table, struct 
     case ND_TABLE_COUNTS: return nd_catalog_get_counts(txn, 0, &counts, err);
     case ND_TABLE_REMOVALS: return nd_catalog_next_removal(txn, &c, &a, err);
     case ND_TABLE_SEGMENTS: return nd_catalog_next_segment(txn, &a, &segment, err);
+    case ND_TABLE_RECENT:
+        memset(last.bytes, 0xFF, sizeof last.bytes);
+        memset(last.bytes, 0, 4);
+        return nd_catalog_recent_before(txn, &last, &c, &view_of_row, err);
     default: return 0;
     }
 }
@@ -390,13 +420,16 @@ static int read_damaged(struct nd_txn *txn, enum nd_catalog_table table, struct 
 /* A key of a table as it should be. */
 static struct nd_key key_of(enum nd_catalog_table table)
 {
-    static const size_t len[ND_CATALOG_TABLES] = {5, 4, 4, 20, 4, 12, 12, 12, 20, 4, 12, 4};
+    static const size_t len[ND_CATALOG_TABLES] = {5, 4,  4,  20, 4,  12, 12,
+                                                    12, 20, 4,  12, 4,  14};
     struct nd_key key = {.len = len[table]};
 
     if (table == ND_TABLE_META)
         memcpy(key.bytes, "state", 5);
     if (table == ND_TABLE_DOCUMENTS)
         nd_key_add_id(&key, view("id"));
+    if (table == ND_TABLE_RECENT)
+        memcpy(key.bytes + ND_KEY_RECENT_ID, "id", 2);
     return key;
 }
 

@@ -100,6 +100,7 @@ static int keep_document(void *context, const struct nd_stored *d,
     k->document[k->n++] =
         (struct nd_import){.key = {keep_view(k, d->key.id), labels, d->key.n_labels},
                            .text = keep_view(k, d->text),
+                           .title = keep_view(k, d->title),
                            .created = d->created,
                            .updated = d->updated,
                            .visited = d->visited,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "store/write/title.h"
+#include "store/catalog/catalog.h"
 
 static void assert_made(const char *text, const char *expected)
 {

@@ -139,6 +139,12 @@ struct nd_title {
     uint16_t len;
     char text[ND_STORE_TITLE_MAX];
 };
+/*
+ * Make one line of a text in valid UTF-8: each run of white space and control characters (those of
+ * ASCII, U+0080 to U+009F, U+2028, U+2029) becomes a space, and none stands at either end.  A line
+ * of more than ND_STORE_TITLE_MAX bytes is cut behind a whole character.
+ */
+void nd_title_make(struct nd_view text, struct nd_title *title);
 static inline struct nd_view nd_title_view(const struct nd_title *title)
 {
     return (struct nd_view){title->text, title->len};
@@ -212,6 +218,13 @@ enum nd_status nd_catalog_delete_due(struct nd_txn *txn, uint32_t label_set, uin
 /* The first one of at least (*due, *document) in a label set. */
 int nd_catalog_next_due(struct nd_txn *txn, uint32_t label_set, uint64_t *due, uint64_t *document,
                         struct nd_view *id, struct nd_error *err);
+
+/* ---- The newest documents, by label set, then by when their first version was posted, then id ---- */
+
+enum nd_status nd_catalog_put_recent(struct nd_txn *txn, uint32_t label_set, uint64_t created,
+                                     struct nd_view id, struct nd_error *err);
+enum nd_status nd_catalog_delete_recent(struct nd_txn *txn, uint32_t label_set, uint64_t created,
+                                        struct nd_view id, struct nd_error *err);
 
 /* ---- Counts of a label set ---- */
 

@@ -465,6 +465,63 @@ int nd_catalog_next_due(struct nd_txn *txn, uint32_t label_set, uint64_t *due, u
     return 1;
 }
 
+/* ---- The newest documents ---- */
+
+enum nd_status nd_catalog_put_recent(struct nd_txn *txn, uint32_t label_set, uint64_t created,
+                                     struct nd_view id, struct nd_error *err)
+{
+    const struct nd_view row = id.len > ND_KEY_ID_WHOLE ? id : (struct nd_view){"", 0};
+    struct nd_key key;
+
+    if (!is_id(id))
+        return refuse_id(txn, id, err);
+    key = nd_key_recent(label_set, created, id);
+    return nd_catalog_put(txn, ND_TABLE_RECENT, &key, row, err);
+}
+
+enum nd_status nd_catalog_delete_recent(struct nd_txn *txn, uint32_t label_set, uint64_t created,
+                                        struct nd_view id, struct nd_error *err)
+{
+    struct nd_key key;
+
+    if (!is_id(id))
+        return refuse_id(txn, id, err);
+    key = nd_key_recent(label_set, created, id);
+    return nd_catalog_delete(txn, ND_TABLE_RECENT, &key, err);
+}
+
+/* Return 1, and what the row that was found says of its document. */
+static int take_recent(struct nd_txn *txn, const struct nd_key *key, struct nd_view row,
+                       uint64_t *created, struct nd_view *id, struct nd_error *err)
+{
+    bool is_long = key->len == ND_KEY_RECENT_ID + ND_KEY_ID_WHOLE + 1;
+
+    if (key->len <= ND_KEY_RECENT_ID || is_long != (row.len > ND_KEY_ID_WHOLE) ||
+        (!is_long && row.len) || row.len > ND_STORE_ID_MAX)
+        return found_row(txn, ND_TABLE_RECENT, key, false, err);
+    *created = nd_key_get_64(key->bytes + 4);
+    *id = is_long ? row : view_of(key->bytes + ND_KEY_RECENT_ID, key->len - ND_KEY_RECENT_ID);
+    return 1;
+}
+
+int nd_catalog_get_recent(struct nd_txn *txn, const struct nd_key *key, uint64_t *created,
+                          struct nd_view *id, struct nd_error *err)
+{
+    struct nd_view row;
+    int found = nd_catalog_get(txn, ND_TABLE_RECENT, key, &row, err);
+
+    return found > 0 ? take_recent(txn, key, row, created, id, err) : found;
+}
+
+int nd_catalog_recent_before(struct nd_txn *txn, struct nd_key *key, uint64_t *created,
+                             struct nd_view *id, struct nd_error *err)
+{
+    struct nd_view row;
+    int found = nd_catalog_seek_before(txn, ND_TABLE_RECENT, key, 4, &row, err);
+
+    return found > 0 ? take_recent(txn, key, row, created, id, err) : found;
+}
+
 /* ---- Counts ---- */
 
 enum nd_status nd_catalog_put_counts(struct nd_txn *txn, uint32_t label_set,

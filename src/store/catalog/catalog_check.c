@@ -439,19 +439,19 @@ static enum nd_status check_holder(struct checked *c, const struct catalog_walk 
 
 /* ---- Documents, their versions, and when they are due ---- */
 
-/* The id of a document's row: of the row where it is long, else of the key. */
-static struct nd_view id_of(const struct catalog_walk *w, struct nd_view long_id)
+/* The id of a document: in the row where it is long, else in the key from `begin` on. */
+static struct nd_view id_of(const struct catalog_walk *w, size_t begin, struct nd_view long_id)
 {
     if (long_id.len)
         return long_id;
-    return (struct nd_view){(const char *)w->key.bytes + 4, w->key.len - 4};
+    return (struct nd_view){(const char *)w->key.bytes + begin, w->key.len - begin};
 }
 
-static bool is_key_of(const struct catalog_walk *w, struct nd_view id)
+static bool is_key_of(const struct catalog_walk *w, size_t begin, struct nd_view id)
 {
-    struct nd_key key = {4, {0}};
+    struct nd_key key = {begin, {0}};
 
-    memcpy(key.bytes, w->key.bytes, 4);
+    memcpy(key.bytes, w->key.bytes, begin);
     nd_key_add_id(&key, id);
     return key.len == w->key.len && memcmp(key.bytes, w->key.bytes, key.len) == 0;
 }
@@ -507,6 +507,24 @@ static enum nd_status check_due_of(struct checked *c, const struct nd_document_r
     return ND_OK;
 }
 
+static enum nd_status check_recent_of(struct checked *c, const struct nd_document_row *d,
+                                      struct nd_view id)
+{
+    const struct nd_key key = nd_key_recent(d->label_set, d->created, id);
+    uint64_t created;
+    struct nd_view found_id;
+    struct nd_error why;
+    enum looked_up result =
+        looked_up(c, nd_catalog_get_recent(c->txn, &key, &created, &found_id, &why), &why);
+
+    if (result == FAILED)
+        return failed(c);
+    if (result == MISSING || (result == FOUND && (found_id.len != id.len ||
+                                                  memcmp(found_id.data, id.data, id.len) != 0)))
+        find(c, "document %" PRIu64 ": it is not in the list of the newest", d->number);
+    return ND_OK;
+}
+
 static enum nd_status check_text_of(struct checked *c, const struct nd_document_row *d,
                                     struct nd_view id, struct nd_entry *e, bool *has_entry)
 {
@@ -540,11 +558,11 @@ static enum nd_status check_document(struct checked *c, const struct catalog_wal
     enum nd_status status;
 
     if (w->key.len < 5 || !nd_row_get_document(w->row, &d, &long_id) ||
-        !is_key_of(w, id_of(w, long_id))) {
+        !is_key_of(w, 4, id_of(w, 4, long_id))) {
         find_row(c, w, "the row cannot be right");
         return ND_OK;
     }
-    id = id_of(w, long_id);
+    id = id_of(w, 4, long_id);
     d.label_set = key_number(w, 0);
     if (d.label_set >= c->n_sets) {
         find(c, "document %" PRIu64 ": there is no label set %" PRIu32, d.number, d.label_set);
@@ -557,7 +575,9 @@ static enum nd_status check_document(struct checked *c, const struct catalog_wal
     status = check_text_of(c, &d, id, &e, &has_entry);
     if (status == ND_OK)
         status = check_versions_of(c, &d, has_entry ? &e : NULL);
-    return status == ND_OK ? check_due_of(c, &d, id) : status;
+    if (status == ND_OK)
+        status = check_due_of(c, &d, id);
+    return status == ND_OK ? check_recent_of(c, &d, id) : status;
 }
 
 /* Versions of documents are counted; those of none are what is left. */
@@ -582,6 +602,25 @@ static enum nd_status check_due(struct checked *c, const struct catalog_walk *w)
     if (result == MISSING || (result == FOUND && (d.due != nd_key_get_64(w->key.bytes + 4) ||
                                                   d.number != nd_key_get_64(w->key.bytes + 12))))
         find_row(c, w, "there is no document with this id that is due then");
+    return ND_OK;
+}
+
+static enum nd_status check_recent(struct checked *c, const struct catalog_walk *w)
+{
+    struct nd_view id = id_of(w, ND_KEY_RECENT_ID, w->row);
+    struct nd_document_row d = {0};
+    struct nd_error why;
+    enum looked_up result;
+
+    if (w->key.len <= ND_KEY_RECENT_ID || !is_key_of(w, ND_KEY_RECENT_ID, id)) {
+        find_row(c, w, "the row cannot be right");
+        return ND_OK;
+    }
+    result = looked_up(c, nd_catalog_get_document(c->txn, key_number(w, 0), id, &d, &why), &why);
+    if (result == FAILED)
+        return failed(c);
+    if (result == MISSING || (result == FOUND && d.created != nd_key_get_64(w->key.bytes + 4)))
+        find_row(c, w, "there is no document with this id that came then");
     return ND_OK;
 }
 
@@ -721,7 +760,7 @@ static enum nd_status check_tables(struct checked *c)
                  {ND_TABLE_HOLDERS, 12, check_holder},   {ND_TABLE_DOCUMENTS, 0, check_document},
                  {ND_TABLE_VERSIONS, 12, check_version}, {ND_TABLE_DUE, 20, check_due},
                  {ND_TABLE_PAIRS, 12, check_pair},       {ND_TABLE_COUNTS, 4, check_counts},
-                 {ND_TABLE_REMOVALS, 12, check_removal}};
+                 {ND_TABLE_REMOVALS, 12, check_removal}, {ND_TABLE_RECENT, 0, check_recent}};
     enum nd_status status = check_state(c);
 
     if (status == ND_OK)

@@ -120,6 +120,16 @@ void nd_key_add_id(struct nd_key *key, struct nd_view id)
     key->bytes[key->len++] = 0;
 }
 
+struct nd_key nd_key_recent(uint32_t label_set, uint64_t created, struct nd_view id)
+{
+    struct nd_key key = {0};
+
+    nd_key_add_32(&key, label_set);
+    nd_key_add_64(&key, created);
+    nd_key_add_id(&key, id);
+    return key;
+}
+
 uint32_t nd_row_checksum(unsigned table, const struct nd_key *key, struct nd_view row)
 {
     uint64_t seed = nd_hash_bytes_seeded(key->bytes, key->len, table);

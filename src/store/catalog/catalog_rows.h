@@ -16,7 +16,7 @@ enum {
     ND_KEY_ID_WHOLE =
         128, /* an id of up to so many bytes is in the key as it is; of a longer one */
     ND_KEY_ID_BEGINS = 112, /* there are so many bytes and the hash of all (16), with a 0 behind */
-    ND_KEY_MAX = 4 + ND_KEY_ID_WHOLE + 1
+    ND_KEY_MAX = 4 + 8 + ND_KEY_ID_WHOLE + 1
 };
 struct nd_key {
     size_t len;
@@ -46,6 +46,10 @@ static inline uint64_t nd_key_get_64(const uint8_t *bytes)
 }
 
 void nd_key_add_id(struct nd_key *key, struct nd_view id);
+
+/* The key of a document in the table `recent`; ids stand there as in that of documents. */
+enum { ND_KEY_RECENT_ID = 4 + 8 }; /* where the id begins */
+struct nd_key nd_key_recent(uint32_t label_set, uint64_t created, struct nd_view id);
 
 /* The checksum behind each row: of the number of its table, its key and its bytes. */
 enum { ND_ROW_CHECKSUM = 4 };

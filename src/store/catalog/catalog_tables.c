@@ -8,9 +8,9 @@
 
 const char *nd_catalog_table_name(enum nd_catalog_table table)
 {
-    static const char *const name[] = {"meta",      "label_sets", "entries",  "texts",
-                                       "documents", "holders",    "versions", "pairs",
-                                       "due",       "counts",     "removals", "segments"};
+    static const char *const name[] = {"meta",     "label_sets", "entries", "texts", "documents",
+                                       "holders",  "versions",   "pairs",   "due",   "counts",
+                                       "removals", "segments",   "recent"};
 
     _Static_assert(sizeof name / sizeof *name == ND_CATALOG_TABLES, "a name for each table");
     return name[table];
@@ -210,15 +210,11 @@ static int step_or_search(struct nd_txn *txn, enum nd_catalog_table table, const
     return mdb_cursor_get(cursor, k, v, MDB_SET_RANGE);
 }
 
-int nd_catalog_seek(struct nd_txn *txn, enum nd_catalog_table table, struct nd_key *key,
-                    size_t same, struct nd_view *row, struct nd_error *err)
+/* Take the row that LMDB found, unless its key differs in the first `same` bytes. */
+static int take_found(struct nd_txn *txn, enum nd_catalog_table table, int code, MDB_val k,
+                      MDB_val v, struct nd_key *key, size_t same, struct nd_view *row,
+                      struct nd_error *err)
 {
-    MDB_val k = key_value(key), v;
-    int code = open_cursor(txn, table);
-
-    if (code == 0)
-        code = step_or_search(txn, table, key, &k, &v);
-    txn->is_found[table] = false;
     if (code == MDB_NOTFOUND)
         return 0;
     if (code)
@@ -229,11 +225,41 @@ int nd_catalog_seek(struct nd_txn *txn, enum nd_catalog_table table, struct nd_k
         return 0;
     key->len = k.mv_size;
     memcpy(key->bytes, k.mv_data, k.mv_size);
-    if (!txn->writes) {
+    return open_row(txn, table, key, v, row, err);
+}
+
+int nd_catalog_seek(struct nd_txn *txn, enum nd_catalog_table table, struct nd_key *key,
+                    size_t same, struct nd_view *row, struct nd_error *err)
+{
+    MDB_val k = key_value(key), v = {0, NULL};
+    int code = open_cursor(txn, table), found;
+
+    if (code == 0)
+        code = step_or_search(txn, table, key, &k, &v);
+    txn->is_found[table] = false;
+    found = take_found(txn, table, code, k, v, key, same, row, err);
+    if (found == 1 && !txn->writes) {
         txn->last[table] = *key;
         txn->is_found[table] = true;
     }
-    return open_row(txn, table, key, v, row, err);
+    return found;
+}
+
+int nd_catalog_seek_before(struct nd_txn *txn, enum nd_catalog_table table, struct nd_key *key,
+                           size_t same, struct nd_view *row, struct nd_error *err)
+{
+    MDB_val k = key_value(key), v = {0, NULL};
+    int code = open_cursor(txn, table);
+
+    txn->is_found[table] = false;
+    if (code == 0) {
+        code = mdb_cursor_get(txn->cursor[table], &k, &v, MDB_SET_RANGE);
+        if (code == 0)
+            code = mdb_cursor_get(txn->cursor[table], &k, &v, MDB_PREV);
+        else if (code == MDB_NOTFOUND)
+            code = mdb_cursor_get(txn->cursor[table], &k, &v, MDB_LAST);
+    }
+    return take_found(txn, table, code, k, v, key, same, row, err);
 }
 
 /* Find the last key of a table, which rows that come may be behind. */

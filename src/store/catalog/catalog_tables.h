@@ -21,6 +21,7 @@ enum nd_catalog_table {
     ND_TABLE_COUNTS,
     ND_TABLE_REMOVALS,
     ND_TABLE_SEGMENTS,
+    ND_TABLE_RECENT,
     ND_CATALOG_TABLES
 };
 const char *nd_catalog_table_name(enum nd_catalog_table table);
@@ -78,6 +79,16 @@ enum nd_status nd_catalog_delete(struct nd_txn *txn, enum nd_catalog_table table
  * found.  ND_EINPUT: the checksum of that row is wrong. */
 int nd_catalog_seek(struct nd_txn *txn, enum nd_catalog_table table, struct nd_key *key,
                     size_t same, struct nd_view *row, struct nd_error *err);
+/* Find the last row before *key whose key shares its first `same` bytes, and set *key to the key found.
+ * ND_EINPUT: the checksum of that row is wrong. */
+int nd_catalog_seek_before(struct nd_txn *txn, enum nd_catalog_table table, struct nd_key *key,
+                           size_t same, struct nd_view *row, struct nd_error *err);
+/* Read the row of a key of `recent`; or find the last one before *key in its label set, and set *key to
+ * it.  `id` points into *key or into the transaction. */
+int nd_catalog_get_recent(struct nd_txn *txn, const struct nd_key *key, uint64_t *created,
+                          struct nd_view *id, struct nd_error *err);
+int nd_catalog_recent_before(struct nd_txn *txn, struct nd_key *key, uint64_t *created,
+                             struct nd_view *id, struct nd_error *err);
 void nd_catalog_close_cursors(struct nd_txn *txn);
 
 /* nd_catalog_open, with a map of at most so many bytes: what tests fill. */

@@ -100,14 +100,6 @@ static enum nd_status collect(struct crawling *c, uint64_t due, struct nd_error 
     return status;
 }
 
-static int compare_views(struct nd_view x, struct nd_view y)
-{
-    size_t least = x.len < y.len ? x.len : y.len;
-    int order = least ? memcmp(x.data, y.data, least) : 0;
-
-    return order ? order : (x.len > y.len) - (x.len < y.len);
-}
-
 static int compare_due(const void *a, const void *b)
 {
     const struct due *x = a, *y = b;
@@ -116,9 +108,9 @@ static int compare_due(const void *a, const void *b)
 
     if (of_x != of_y)
         return of_x > of_y ? -1 : 1;
-    order = compare_views(x->id, y->id);
+    order = nd_view_compare(x->id, y->id);
     for (size_t i = 0; order == 0 && i < x->n_labels && i < y->n_labels; i++)
-        order = compare_views(x->labels[i], y->labels[i]);
+        order = nd_view_compare(x->labels[i], y->labels[i]);
     return order ? order : (x->n_labels > y->n_labels) - (x->n_labels < y->n_labels);
 }
 

@@ -352,7 +352,7 @@ static void visit(struct nd_writer *w, struct nd_document_row *row, uint32_t dis
     row->due = w->now + row->visits.interval;
 }
 
-/* The document's row, and when it is due; `before`: what it was, NULL: it is new. */
+/* The document's row, when it is due and when it came; `before`: what it was, NULL: it is new. */
 static enum nd_status put_document(struct nd_writer *w, const struct nd_write *write,
                                    const struct nd_document_row *before,
                                    const struct nd_document_row *row, struct nd_error *err)
@@ -362,6 +362,8 @@ static enum nd_status put_document(struct nd_writer *w, const struct nd_write *w
 
     if (before)
         status = nd_catalog_delete_due(txn, before->label_set, before->due, before->number, err);
+    else
+        status = nd_catalog_put_recent(txn, row->label_set, row->created, write->id, err);
     if (status == ND_OK)
         status = nd_catalog_put_due(txn, row->label_set, row->due, row->number, write->id, err);
     if (status == ND_OK)
@@ -579,6 +581,8 @@ static enum nd_status delete_document(struct nd_writer *w, struct nd_write *writ
 
     if (status == ND_OK)
         status = nd_catalog_delete_due(txn, row->label_set, row->due, row->number, err);
+    if (status == ND_OK)
+        status = nd_catalog_delete_recent(txn, row->label_set, row->created, write->id, err);
     if (status == ND_OK)
         status = nd_catalog_delete_versions(txn, row->number, &n_versions, err);
     if (status == ND_OK)

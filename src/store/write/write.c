@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "store/read/session_state.h"
 #include "store/read/store_state.h"
-#include "store/write/title.h"
 
 enum { HASH_DIGITS = 32 };
 

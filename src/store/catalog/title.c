@@ -1,5 +1,5 @@
 /* title.c - what a document is called: one line */
-#include "store/write/title.h"
+#include "store/catalog/catalog.h"
 
 #include <string.h>
 
