@@ -563,7 +563,7 @@ class Requests(unittest.TestCase):
     def test_members_that_stand_twice_are_refused(self):
         for name, more in (("text", '"text": "x"'), ("text", '"te\\u0078t": null'),
                            ("id", '"id": "a", "id": "a"'), ("security", '"security": [], "security": 1'),
-                           ("html", '"html": null, "html": null')):
+                           ("html", '"html": null, "html": null'), ("title", '"title": "a", "title": null')):
             for target in ("/v1/documents?dry=1", "/v1/query", "/v1/fingerprints"):
                 with self.subTest(more=more, target=target):
                     body = '{"text": "y", ' + more + "}"
@@ -736,6 +736,24 @@ class Requests(unittest.TestCase):
 
     def query(self, text, asked="", **more):
         return self.server.post("/v1/query" + asked, json.dumps({"text": text, **more})).json()
+
+    def title_of(self, name):
+        return self.server.ask("GET", "/v1/documents/" + name).json()["title"]
+
+    def test_the_title_is_that_of_the_last_post(self):
+        text = words("titled")
+        for title, kept in (("Rates\n  cut", "Rates cut"), (None, None), ("\u00e9" * 151, "\u00e9" * 150), (" ", None)):
+            self.server.post("/v1/documents", document("titled", text, title=title))
+            self.assertEqual(self.title_of("titled"), kept)
+            self.assertEqual(self.query(text)["nearest"][0]["title"], kept)
+        page = f"<title> Rates &amp;\n yields </title><p>{text}"
+        self.server.post("/v1/documents?id=titled", page, "text/html")
+        self.assertEqual(self.title_of("titled"), "Rates & yields")
+        self.server.post("/v1/documents", json.dumps({"id": "titled", "html": page}))
+        self.assertEqual(self.title_of("titled"), "Rates & yields")
+        self.server.post("/v1/documents", json.dumps({"id": "titled", "html": page, "title": "Other"}))
+        self.assertEqual(self.title_of("titled"), "Other")
+        self.refused(self.server.post("/v1/documents", document("titled", text, title=7)), 422)
 
     def test_the_verdict_comes_from_the_nearest_document(self):
         first = words("nearest").split()
