@@ -312,6 +312,16 @@ const struct command command_table[] = {
      "pairs.tsv\n"
      "  neardup eval --truth labels.tsv --universe labelled --curve resemblance listed.tsv\n",
      .run = cmd_eval},
+    {"sweep", FOR_SWEEP, "--set KEY=A,B,C --truth FILE [OPTION…] FILE|DIR…",
+     "Run documents with many settings of a recipe, and measure each against the truth.",
+     "  neardup sweep --set threshold=0.5,0.6,0.7,0.8 --truth labels.tsv --universe labelled "
+     "corpus.jsonl\n"
+     "  neardup sweep --recipe manku-2007 --set 'match=distance(simhash) <= {0,1,2,3}' --truth "
+     "clusters.tsv corpus.jsonl\n"
+     "  neardup sweep --set recipe=default,manku-2007,broder-1997 --truth clusters.tsv --svg "
+     "all.svg "
+     "corpus.jsonl\n",
+     .run = cmd_sweep},
     {"explain", FOR_EXPLAIN, "[OPTION…] A [B] | --rows MANIFEST | --histogram [FILE|DIR|-]…",
      "Explain why two documents are duplicates or not, or list the features of one document.\n"
      "\n"

@@ -159,6 +159,7 @@ void settings_release(struct settings *s)
     free(s->use.metrics.at);
     free(s->use.positive.at);
     free(s->use.documents.at);
+    free(s->use.sets.at);
     free(s->use.prototypes.at);
     free(s->use.prototypes_text.at);
     free(s->serve.hosts.at);

@@ -11,6 +11,7 @@
 #include <neardup/plan.h>
 #include <neardup/run.h>
 #include <neardup/run_df.h>
+#include <neardup/sweep.h>
 #include <neardup/uses.h>
 
 #include "config_file.h"
@@ -50,6 +51,9 @@ struct use_settings {
     struct nd_plan_params plan;
     struct nd_eval_params eval;
     struct words positive, documents; /* of eval */
+    struct nd_sweep_params sweep;     /* its eval is that above */
+    struct words sets;                /* of sweep */
+    const char *sweep_svg;
     const char *plan_svg;
     unsigned show; /* which parts of a comparison */
     enum color color;
@@ -138,6 +142,8 @@ enum commands {
     FOR_APPLY = 1 << 19, /* reads documents, but without a recipe */
     FOR_EVAL = 1 << 20,  /* likewise, for their ids */
 
+    FOR_SWEEP = 1 << 26,
+
     /* Sets of commands. */
     FOR_SERVICE = FOR_CLIENT | FOR_SERVE | FOR_STORE, /* that the program neardup-server runs */
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
@@ -146,11 +152,12 @@ enum commands {
     FOR_USES = FOR_COMPARE | FOR_STREAMS,
     FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS |
                FOR_APPLY, /* that read any number of inputs */
-    FOR_PAIRWISE = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
-    FOR_ALL = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_EXPLAIN | FOR_SKETCH | FOR_DF | FOR_USES |
-              FOR_INDEX, /* that read documents, by a recipe */
+    FOR_PAIRWISE =
+        FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
+    FOR_ALL = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_SKETCH | FOR_DF |
+              FOR_USES | FOR_INDEX, /* that read documents, by a recipe */
     FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL, /* that read documents */
-    FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_DF | FOR_HAMMING | FOR_CLIENT |
+    FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_SWEEP | FOR_DF | FOR_HAMMING | FOR_CLIENT |
                 FOR_EVAL, /* that take any number of files */
 };
 
@@ -251,6 +258,7 @@ int cmd_sketch_file(struct settings *s, const char *part);
 int cmd_recipe(struct settings *s);
 int cmd_plan(struct settings *s);
 int cmd_eval(struct settings *s);
+int cmd_sweep(struct settings *s);
 int cmd_client(struct settings *s);
 int cmd_serve(struct settings *s);
 int cmd_store(struct settings *s);

@@ -617,3 +617,96 @@ void draw_plan(FILE *out, const struct nd_plan *plan)
     draw_candidates(out, TOP + SVG_STRIDE, plan);
     svg_end(out);
 }
+
+/* ---- sweep: the settings by recall and precision ---------------------------------------------- */
+
+enum { NAMED = 60, NAME_HEIGHT = 18 }; /* settings that are numbered, all or else the best */
+
+static double y_of_share(double bottom, double share)
+{
+    return bottom - SVG_CHART * share;
+}
+
+static bool has_place(const struct nd_sweep_row *row)
+{
+    return !isnan(row->precision) && !isnan(row->recall);
+}
+
+static bool is_named(const struct nd_sweep *sweep, size_t i)
+{
+    return has_place(&sweep->row[i]) && (sweep->n <= NAMED || sweep->row[i].is_best);
+}
+
+/* A line through the best settings, from the lowest recall on. */
+static void draw_best(FILE *out, double bottom, const struct nd_sweep *sweep)
+{
+    double from = -1;
+
+    fputs("<polyline class=\"line\" points=\"", out);
+    for (;;) {
+        const struct nd_sweep_row *next = NULL;
+
+        for (size_t i = 0; i < sweep->n; i++)
+            if (sweep->row[i].is_best && sweep->row[i].recall > from &&
+                (!next || sweep->row[i].recall < next->recall))
+                next = &sweep->row[i];
+        if (!next)
+            break;
+        fprintf(out, "%s%.1f,%.1f", from < 0 ? "" : " ", x_of_share(next->recall),
+                y_of_share(bottom, next->precision));
+        from = next->recall;
+    }
+    fputs("\"/>\n", out);
+}
+
+static void draw_setting(FILE *out, double bottom, const struct nd_sweep_row *row, size_t number,
+                         bool named)
+{
+    double x = x_of_share(row->recall), y = y_of_share(bottom, row->precision);
+
+    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\" class=\"%s\"/>\n", x, y,
+            row->is_best ? 4 : 3, row->is_best ? "bar" : "full");
+    if (named)
+        svg_number(out, x + 6, y - 4, "start", (double)number);
+}
+
+static void name_settings(FILE *out, double y, const struct nd_sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->n; i++) {
+        const struct nd_sweep_row *row = &sweep->row[i];
+        char figures[80], number[24];
+
+        if (!is_named(sweep, i))
+            continue;
+        snprintf(number, sizeof number, "%zu", i + 1);
+        snprintf(figures, sizeof figures, "%.3f, %.3f, %.3f%s", row->precision, row->recall,
+                 row->f1, row->is_best ? "" : " ·");
+        svg_text(out, SVG_LEFT, y, "end", "note", number, 0);
+        svg_text(out, SVG_LEFT + 12, y, "start", "", row->setting, 78);
+        svg_text(out, SVG_WIDTH - SVG_RIGHT, y, "end", row->is_best ? "" : "note", figures, 0);
+        y += NAME_HEIGHT;
+    }
+}
+
+void draw_sweep(FILE *out, const struct nd_sweep *sweep)
+{
+    const double bottom = TOP + SVG_CHART;
+    size_t names = 0;
+
+    for (size_t i = 0; i < sweep->n; i++)
+        names += is_named(sweep, i);
+    svg_begin(out, bottom + 100 + (double)names * NAME_HEIGHT);
+    svg_text(out, SVG_LEFT, TOP - 18, "start", "title", "Precision, by recall", 0);
+    svg_grid(out, bottom, 1, false);
+    for (int i = 0; i <= 10; i++)
+        svg_number(out, x_of_share(i / 10.0), bottom + 16, "middle", i / 10.0);
+    svg_text(out, SVG_LEFT + SVG_PLOT / 2.0, bottom + 38, "middle", "",
+             "recall; red: settings that no other beats in both", 0);
+    draw_best(out, bottom, sweep);
+    for (size_t i = 0; i < sweep->n; i++)
+        if (has_place(&sweep->row[i]))
+            draw_setting(out, bottom, &sweep->row[i], i + 1, is_named(sweep, i));
+    svg_text(out, SVG_WIDTH - SVG_RIGHT, bottom + 66, "end", "note", "precision, recall, F1", 0);
+    name_settings(out, bottom + 84, sweep);
+    svg_end(out);
+}

@@ -7,6 +7,7 @@
 #include <neardup/explain.h>
 #include <neardup/hamming_stats.h>
 #include <neardup/plan.h>
+#include <neardup/sweep.h>
 
 /*
  * Draw, for each signature, its heaviest features, all weights by position, and the hashes; `h` has
@@ -22,5 +23,9 @@ void draw_stats(FILE *out, const struct nd_hamming_stats *stats);
 /* Draw the curves of recall, and the candidates of a document at each threshold, as an SVG of 800 by
  * 760. */
 void draw_plan(FILE *out, const struct nd_plan *plan);
+
+/* Draw the settings of a sweep by their recall and precision, with a line through the best, as an SVG
+ * of 800 wide; the settings are named below. */
+void draw_sweep(FILE *out, const struct nd_sweep *sweep);
 
 #endif

@@ -5,7 +5,7 @@
 /*
  * Most of it is in libneardup (pkg-config neardup).  What reads files is in libneardup_files
  * (pkg-config neardup-files, which brings libneardup along): eval.h, explain.h, input.h, plan.h,
- * run.h, run_df.h, uses.h.  Who calls nothing of these links the first alone.
+ * run.h, run_df.h, sweep.h, uses.h.  Who calls nothing of these links the first alone.
  *
  * Rules for all of it: a handle says beside its struct which calls may run at once, and each
  * call what it leaves behind where it fails; a call that takes parameters refuses those out of
@@ -38,6 +38,7 @@
 #include <neardup/size.h>
 #include <neardup/sketch.h>
 #include <neardup/sketch_file.h>
+#include <neardup/sweep.h>
 #include <neardup/terminal.h>
 #include <neardup/text.h>
 #include <neardup/types.h>

@@ -94,6 +94,7 @@ BASE = {
     "plan": "docs.jsonl",
     "apply": "m.jsonl docs.jsonl -o out/o",
     "eval": "--truth truth.tsv --universe labelled --documents known.jsonl listed.tsv -o out/o",
+    "sweep": "--truth truth.tsv --universe labelled --set threshold=0.5,0.8 docs.jsonl -o out/o",
     "explain": "--corpus docs.jsonl d0 d3",
     "compare": "--corpus docs.jsonl d0 d3",
     "collapse": "docs.jsonl -o out/o",

@@ -71,6 +71,9 @@ d/docs.jsonl | template d/docs.jsonl -q -o OUT
 d/docs.jsonl | template d -q -o OUT
 clusters.tsv | eval --truth clusters.tsv manifest -q -o OUT
 manifest | eval --truth clusters.tsv manifest -q -o OUT
+clusters.tsv | sweep --truth clusters.tsv --set threshold=0.5,0.8 d -q -o OUT
+d/docs.jsonl | sweep --truth clusters.tsv --set threshold=0.5,0.8 d/docs.jsonl -q -o OUT
+d/docs.jsonl | sweep --truth clusters.tsv --set threshold=0.5,0.8 d -q --svg OUT
 d/docs.jsonl | apply clusters.tsv d/docs.jsonl -q -o OUT
 d/docs.jsonl | apply manifest d/docs.jsonl -q -o /dev/null --removed OUT
 clusters.tsv | apply clusters.tsv d -q -o OUT

@@ -6,9 +6,9 @@
  * and some 100 for each document.
  */
 #include "uses/eval/curve.h"
+#include "uses/eval/evaluation.h"
 #include "uses/eval/lost.h"
-#include "uses/eval/resample.h"
-#include "uses/use.h"
+#include "uses/eval/score_cells.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,16 +25,11 @@ struct losing {
     const struct nd_relation *result;
     struct nd_sketcher *sketcher;
     struct nd_lost lost;
-    uint64_t n_removed, n_lost;
 };
 
 struct evaluating {
-    const struct nd_eval_params *params;
-    struct nd_eval_ids ids;
-    struct nd_relation truth;
-    bool has_documents, all;
+    struct nd_evaluation against;
     const struct nd_run_options *options; /* of reading the documents */
-    struct nd_use documents;              /* that are read */
     struct nd_use rows;                   /* the cells of the table */
     FILE *stream;
 };
@@ -42,39 +37,6 @@ struct evaluating {
 struct nd_eval_params nd_eval_params_default(void)
 {
     return (struct nd_eval_params){.resamplings = 1000, .seed = 1};
-}
-
-/* ---- What is read ---------------------------------------------------------------------------- */
-
-static enum nd_status take(void *context, const struct nd_parsed *parsed, struct nd_error *err)
-{
-    struct evaluating *e = context;
-    const struct nd_name name = nd_use_name(&e->documents, parsed);
-    const size_t before = e->ids.names.count;
-    struct nd_view plain;
-    char shown[100];
-    uint32_t id;
-
-    if (!nd_eval_ids_plain(&e->ids, name.text, &plain) ||
-        !nd_groups_number(&e->ids.names, plain, &id))
-        return nd_fail(err, ND_ENOMEM, "out of memory for %zu ids", before);
-    if (e->ids.names.count > before)
-        return ND_OK;
-    nd_name_show(name.text, shown, sizeof shown);
-    return nd_fail(err, ND_EINPUT,
-                   "%s:%" PRIu64 ": the id '%s' again: each document needs an id of its own",
-                   parsed->source->path, parsed->record.line, shown);
-}
-
-static enum nd_status read_documents(struct evaluating *e, const struct nd_run_options *options,
-                                     const struct nd_run_events *events, struct nd_error *err)
-{
-    static const struct nd_run_request request = {.ignores_signatures = true};
-    enum nd_status status = nd_use_begin(&e->documents, options, &request, events, err);
-
-    if (status == ND_OK)
-        status = nd_use_walk(&e->documents, -1, take, e, err);
-    return nd_use_end(&e->documents, status, 0, NULL, err);
 }
 
 /* ---- Runs of words that are lost ------------------------------------------------------------- */
@@ -99,167 +61,27 @@ static enum nd_status take_runs(void *context, const struct nd_parsed *parsed, s
 
 /* Read the documents again, and count the runs of those that the result removes. */
 static enum nd_status count_lost(struct evaluating *e, const struct nd_relation *result,
-                                 struct losing *l, struct nd_error *err)
+                                 struct nd_runs_lost *out, struct nd_error *err)
 {
     static const struct nd_run_request request = {.ignores_signatures = true};
     const struct nd_sketch_params three_words = nd_sketch_params_default();
-    enum nd_status status = nd_use_begin(&l->documents, e->options, &request, NULL, err);
+    struct losing l = {.ids = &e->against.ids, .result = result, .lost = {.most = RUNS_MAX}};
+    enum nd_status status = nd_use_begin(&l.documents, e->options, &request, NULL, err);
 
-    l->ids = &e->ids;
-    l->result = result;
-    l->lost.most = RUNS_MAX;
-    l->sketcher = nd_sketcher_new(&three_words, err);
-    if (status == ND_OK && !l->sketcher)
+    l.sketcher = nd_sketcher_new(&three_words, err);
+    if (status == ND_OK && !l.sketcher)
         status = ND_ENOMEM;
     if (status == ND_OK)
-        status = nd_use_walk(&l->documents, -1, take_runs, l, err);
-    status = nd_use_end(&l->documents, status, 0, NULL, err);
-    nd_lost_count(&l->lost, &l->n_removed, &l->n_lost);
-    nd_sketcher_free(l->sketcher);
-    nd_lost_release(&l->lost);
+        status = nd_use_walk(&l.documents, -1, take_runs, &l, err);
+    status = nd_use_end(&l.documents, status, 0, NULL, err);
+    nd_lost_count(&l.lost, &out->removed, &out->lost);
+    out->is_known = true;
+    nd_sketcher_free(l.sketcher);
+    nd_lost_release(&l.lost);
     return status;
 }
 
-static enum nd_status read_truth(struct evaluating *e, struct nd_error *err)
-{
-    const struct nd_eval_params *p = e->params;
-    const struct nd_relation_request request = {
-        .form = p->truth_form,
-        .is_truth = true,
-        .refuses_strangers = e->has_documents,
-        .labels = {p->has_at != 0, p->at, p->positive, p->n_positive}};
-    enum nd_status status = nd_relation_read(&e->truth, p->truth, &request, &e->ids, err);
-
-    if (!e->has_documents)
-        e->ids.n_known = e->ids.names.count;
-    if (status != ND_OK)
-        return status;
-    e->all = p->universe == ND_EVAL_ALL || (e->truth.has_sets && p->universe == ND_EVAL_UNSAID);
-    if (p->universe == ND_EVAL_UNSAID && !e->truth.has_sets)
-        return nd_fail(
-            err, ND_EINVAL,
-            "%s: the truth is of pairs: say with --universe which pairs count: labelled, "
-            "those in the file (a sample that people judged), or all, where those that "
-            "are not in the file are different (the pairs of an exact search)",
-            p->truth);
-    return ND_OK;
-}
-
 /* ---- A row ----------------------------------------------------------------------------------- */
-
-static void put_count(struct nd_use *rows, const char *key, uint64_t count, bool is_known)
-{
-    static const struct nd_view none = {"-", 1};
-
-    if (is_known)
-        nd_cell_uint(rows, key, count);
-    else if (rows->is_json)
-        nd_cell_none(rows, key);
-    else
-        nd_cell_text(rows, key, none);
-}
-
-/* A figure: four digits behind the point for people, all in JSON. */
-static void put_figure(struct nd_use *rows, const char *key, double value)
-{
-    char text[32];
-    int len;
-
-    if (isnan(value) || rows->is_json) {
-        if (isnan(value))
-            put_count(rows, key, 0, false);
-        else
-            nd_cell_double(rows, key, value);
-        return;
-    }
-    len = snprintf(text, sizeof text, "%s%lld.%04lld", value < 0 ? "-" : "",
-                   llabs(llround(value * 10000)) / 10000, llabs(llround(value * 10000)) % 10000);
-    nd_cell_text(rows, key, (struct nd_view){text, (size_t)len});
-}
-
-static void put_rated(struct nd_use *rows, const char *key, const struct nd_rated *m)
-{
-    char part[64];
-
-    put_figure(rows, key, m->value);
-    snprintf(part, sizeof part, "%s_low", key);
-    put_figure(rows, part, m->low);
-    snprintf(part, sizeof part, "%s_high", key);
-    put_figure(rows, part, m->high);
-}
-
-/* Say which figures are left out, and why. */
-static void put_notes(struct nd_use *rows, const struct nd_scores *t, enum nd_no_interval why)
-{
-    char text[300];
-    int len = 0;
-
-    if (why == ND_FEW_COMPONENTS)
-        len = snprintf(text, sizeof text, "no intervals: %zu components, and %d are needed",
-                       t->n_paired, ND_COMPONENTS_MIN);
-    else if (why == ND_ONE_COMPONENT)
-        len = snprintf(text, sizeof text,
-                       "no intervals: one component has half of the pairs or more");
-    if (!t->has_negatives)
-        len += snprintf(text + len, sizeof text - (size_t)len,
-                        "%sno precision: the truth calls no pair different", len ? "; " : "");
-    nd_cell_text(rows, "note", (struct nd_view){text, (size_t)len});
-}
-
-static struct nd_view word_of(const struct nd_relation *r)
-{
-    static const char *const word[] = {"", "pairs", "clusters", "manifest", "clusters"};
-    const char *text = r->form == ND_EVAL_PAIRS && r->has_sets ? "closed pairs" : word[r->form];
-
-    return (struct nd_view){text, strlen(text)};
-}
-
-static void put_classes(struct nd_use *rows, const struct nd_scores *t)
-{
-    const struct nd_pair_counts *x = &t->sum.pairs;
-
-    put_count(rows, "documents", t->n_documents, true);
-    put_count(rows, "listed", x->listed, true);
-    put_count(rows, "mixed", x->listed - x->right, true);
-    put_count(rows, "clusters", t->n_sets, t->has_sets);
-    put_count(rows, "mixed_clusters", t->mixed_sets, t->has_sets);
-    put_count(rows, "members", t->members, t->has_sets);
-    put_count(rows, "mixed_members", t->mixed_members, t->has_sets);
-    put_count(rows, "largest_cluster", t->largest_set, t->has_sets);
-}
-
-static void put_figures(struct nd_use *rows, const struct nd_scores *t, const struct losing *l,
-                        const struct nd_rated m[ND_RATES], enum nd_no_interval why)
-{
-    static const char *const name[ND_RATES] = {
-        "precision",         "recall",         "f1",         "query_recall",
-        "cluster_precision", "cluster_recall", "cluster_f1", "bcubed_precision",
-        "bcubed_recall",     "bcubed_f1"};
-    const struct nd_pair_counts *x = &t->sum.pairs;
-
-    put_count(rows, "documents", t->n_documents, true);
-    put_count(rows, "listed", x->listed, true);
-    put_count(rows, "right", x->right, true);
-    put_count(rows, "wrong", x->listed - x->right, t->has_negatives);
-    put_count(rows, "unclear", t->unsure, true);
-    put_count(rows, "unlabelled", t->unlabelled, true);
-    put_count(rows, "missed", x->same - x->right, true);
-    for (unsigned i = 0; i < ND_RATE_SET_PRECISION; i++)
-        put_rated(rows, name[i], &m[i]);
-    put_count(rows, "clusters", t->n_sets, t->has_sets);
-    put_count(rows, "largest_cluster", t->largest_set, t->has_sets);
-    for (unsigned i = ND_RATE_SET_PRECISION; i < ND_RATES; i++)
-        put_rated(rows, name[i], &m[i]);
-    put_figure(rows, "adjusted_rand", t->has_true_sets ? nd_scores_rand(t) : NAN);
-    put_count(rows, "true_clusters", t->n_true_sets, t->has_true_sets);
-    put_count(rows, "exact_clusters", t->exact_sets, t->has_true_sets);
-    put_count(rows, "removed", t->removed, t->knows_removed);
-    put_count(rows, "removed_without_match", t->unmatched, t->knows_removed);
-    put_count(rows, "runs_removed", l->n_removed, l->result != NULL);
-    put_count(rows, "runs_lost", l->n_lost, l->result != NULL);
-    put_count(rows, "components", t->n_paired, true);
-    put_notes(rows, t, why);
-}
 
 static enum nd_status end_row(struct evaluating *e, struct nd_error *err)
 {
@@ -293,15 +115,15 @@ static enum nd_status put_curve(struct evaluating *e, const char *path,
 
         nd_cell_text(rows, "result", (struct nd_view){path, strlen(path)});
         put_value_of(rows, s->at);
-        put_count(rows, "listed", s->listed, true);
-        put_count(rows, "right", s->right, true);
-        put_count(rows, "wrong", s->listed - s->right, knows_wrong);
-        put_count(rows, "missed", curve->same - s->right, true);
-        put_figure(rows, "precision", knows_wrong ? right / listed : NAN);
-        put_figure(rows, "recall", curve->same ? right / same : NAN);
-        put_figure(rows, "f1", knows_wrong ? 2 * right / (listed + same) : NAN);
-        put_figure(rows, "average_precision", curve->average_precision);
-        put_figure(rows, "break_even", curve->break_even);
+        nd_cell_count(rows, "listed", s->listed, true);
+        nd_cell_count(rows, "right", s->right, true);
+        nd_cell_count(rows, "wrong", s->listed - s->right, knows_wrong);
+        nd_cell_count(rows, "missed", curve->same - s->right, true);
+        nd_cell_figure(rows, "precision", knows_wrong ? right / listed : NAN);
+        nd_cell_figure(rows, "recall", curve->same ? right / same : NAN);
+        nd_cell_figure(rows, "f1", knows_wrong ? 2 * right / (listed + same) : NAN);
+        nd_cell_figure(rows, "average_precision", curve->average_precision);
+        nd_cell_figure(rows, "break_even", curve->break_even);
         status = end_row(e, err);
     }
     return status;
@@ -324,11 +146,13 @@ static enum nd_status put_value(struct evaluating *e, const char *path, struct n
     struct nd_scores scores = {.n_sets = 0};
     struct nd_rated rated[ND_RATES];
     enum nd_no_interval why = ND_INTERVALS;
-    enum nd_status status = nd_scores_count(&scores, &e->truth, &part, e->ids.n_known, e->all, err);
+    enum nd_status status = nd_scores_count(&scores, &e->against.truth, &part,
+                                            e->against.ids.n_known, e->against.all, err);
 
     if (status == ND_OK) {
         nd_scores_keep_listed(&scores);
-        status = nd_resample(&scores, e->params->resamplings, e->params->seed, rated, &why, err);
+        status = nd_resample(&scores, e->against.params->resamplings, e->against.params->seed,
+                             rated, &why, err);
     }
     if (status == ND_OK) {
         const struct nd_pair_counts *x = &scores.sum.pairs;
@@ -336,14 +160,14 @@ static enum nd_status put_value(struct evaluating *e, const char *path, struct n
 
         nd_cell_text(rows, "result", (struct nd_view){path, strlen(path)});
         nd_cell_text(rows, "value", value);
-        put_count(rows, "listed", x->listed, true);
-        put_count(rows, "right", x->right, true);
-        put_count(rows, "wrong", x->listed - x->right, scores.has_negatives);
-        put_count(rows, "unclear", scores.unsure, true);
-        put_count(rows, "unlabelled", scores.unlabelled, true);
-        put_rated(rows, "precision", &rated[ND_RATE_PRECISION]);
-        put_count(rows, "components", scores.n_paired, true);
-        put_notes(rows, &scores, why);
+        nd_cell_count(rows, "listed", x->listed, true);
+        nd_cell_count(rows, "right", x->right, true);
+        nd_cell_count(rows, "wrong", x->listed - x->right, scores.has_negatives);
+        nd_cell_count(rows, "unclear", scores.unsure, true);
+        nd_cell_count(rows, "unlabelled", scores.unlabelled, true);
+        nd_cell_rated(rows, "precision", &rated[ND_RATE_PRECISION]);
+        nd_cell_count(rows, "components", scores.n_paired, true);
+        nd_cell_notes(rows, &scores, why);
         status = end_row(e, err);
     }
     nd_scores_release(&scores);
@@ -359,7 +183,7 @@ static enum nd_status put_values(struct evaluating *e, const char *path, struct 
 
     if (result->texts.count > VALUES_MAX)
         return nd_fail(err, ND_EINPUT, "%s: the column '%.60s' has more than %d values", path,
-                       e->params->by, VALUES_MAX);
+                       e->against.params->by, VALUES_MAX);
     if (result->n_pairs)
         qsort(pair, result->n_pairs, sizeof *pair, by_value);
     for (size_t from = 0, to; status == ND_OK && from < result->n_pairs; from = to) {
@@ -380,20 +204,20 @@ static enum nd_status put_whole(struct evaluating *e, const char *path,
 {
     struct nd_rated rated[ND_RATES];
     enum nd_no_interval why = ND_INTERVALS;
-    struct losing losing = {.result = NULL};
-    enum nd_status status =
-        nd_resample(scores, e->params->resamplings, e->params->seed, rated, &why, err);
+    struct nd_runs_lost lost = {.is_known = false};
+    enum nd_status status = nd_resample(scores, e->against.params->resamplings,
+                                        e->against.params->seed, rated, &why, err);
 
-    if (status == ND_OK && e->params->counts_lost && result->has_fates)
-        status = count_lost(e, result, &losing, err);
+    if (status == ND_OK && e->against.params->counts_lost && result->has_fates)
+        status = count_lost(e, result, &lost, err);
     if (status != ND_OK)
         return status;
     nd_cell_text(&e->rows, "result", (struct nd_view){path, strlen(path)});
-    nd_cell_text(&e->rows, "form", word_of(result));
-    if (e->truth.form == ND_EVAL_CLASSES)
-        put_classes(&e->rows, scores);
+    nd_cell_form(&e->rows, result);
+    if (e->against.truth.form == ND_EVAL_CLASSES)
+        nd_cells_of_classes(&e->rows, scores);
     else
-        put_figures(&e->rows, scores, &losing, rated, why);
+        nd_cells_of_pairs(&e->rows, scores, &lost, rated, why);
     return end_row(e, err);
 }
 
@@ -403,7 +227,8 @@ static enum nd_status draw_curve(struct evaluating *e, const char *path,
 {
     struct nd_curve curve = {.n_steps = 0};
     enum nd_status status =
-        nd_curve_make(&curve, &e->truth, result, scores, e->ids.n_known, e->all, is_ascending, err);
+        nd_curve_make(&curve, &e->against.truth, result, scores, e->against.ids.n_known,
+                      e->against.all, is_ascending, err);
 
     if (status == ND_OK)
         status = put_curve(e, path, &curve, scores->has_negatives, err);
@@ -414,7 +239,7 @@ static enum nd_status draw_curve(struct evaluating *e, const char *path,
 static enum nd_status put_result(struct evaluating *e, const char *path, struct nd_relation *result,
                                  bool is_ascending, struct nd_error *err)
 {
-    const struct nd_eval_params *p = e->params;
+    const struct nd_eval_params *p = e->against.params;
     struct nd_scores scores = {.n_sets = 0};
     enum nd_status status;
 
@@ -423,7 +248,8 @@ static enum nd_status put_result(struct evaluating *e, const char *path, struct 
                        p->by ? "--by" : "--curve");
     if (p->by)
         return put_values(e, path, result, err);
-    status = nd_scores_count(&scores, &e->truth, result, e->ids.n_known, e->all, err);
+    status = nd_scores_count(&scores, &e->against.truth, result, e->against.ids.n_known,
+                             e->against.all, err);
     if (status == ND_OK)
         status = p->curve ? draw_curve(e, path, result, &scores, is_ascending, err)
                           : put_whole(e, path, result, &scores, err);
@@ -433,18 +259,19 @@ static enum nd_status put_result(struct evaluating *e, const char *path, struct 
 
 static enum nd_status evaluate(struct evaluating *e, const char *path, struct nd_error *err)
 {
-    const struct nd_eval_params *p = e->params;
+    const struct nd_eval_params *p = e->against.params;
     bool is_ascending = false;
     char *column = p->curve ? nd_curve_column(p->curve, &is_ascending) : NULL;
     const struct nd_relation_request request = {.form = p->result_form,
-                                                .refuses_strangers = e->all || e->has_documents,
+                                                .refuses_strangers =
+                                                    e->against.all || e->against.has_documents,
                                                 .closes = p->closes != 0,
                                                 .value = p->by ? p->by : column,
                                                 .value_is_text = p->by != NULL};
     struct nd_relation result = {.n_pairs = 0};
     enum nd_status status = p->curve && !column
                                 ? nd_fail(err, ND_ENOMEM, "out of memory")
-                                : nd_relation_read(&result, path, &request, &e->ids, err);
+                                : nd_relation_read(&result, path, &request, &e->against.ids, err);
 
     if (status == ND_OK)
         status = put_result(e, path, &result, is_ascending, err);
@@ -485,26 +312,19 @@ enum nd_status nd_run_eval(const struct nd_run_options *options,
                            const struct nd_eval_params *params, const struct nd_run_events *events,
                            FILE *stream, struct nd_error *err)
 {
-    struct evaluating e = {.params = params,
-                           .has_documents = options->n_paths > 0,
-                           .options = options,
-                           .rows = {.is_json = params->json != 0},
-                           .stream = stream};
+    struct evaluating e = {
+        .options = options, .rows = {.is_json = params->json != 0}, .stream = stream};
     struct nd_error room = {0};
     enum nd_status status;
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
     status = check(options, params, err);
-    if (status == ND_OK && e.has_documents)
-        status = read_documents(&e, options, events, err);
-    e.ids.n_known = e.ids.names.count;
     if (status == ND_OK)
-        status = read_truth(&e, err);
+        status = nd_evaluation_read(&e.against, options, params, events, err);
     for (size_t i = 0; status == ND_OK && i < params->n_results; i++)
         status = evaluate(&e, params->results[i], err);
-    nd_relation_release(&e.truth);
-    nd_eval_ids_release(&e.ids);
+    nd_evaluation_release(&e.against);
     nd_json_release(&e.rows.row);
     nd_json_release(&e.rows.head);
     return nd_run_status(status, err);

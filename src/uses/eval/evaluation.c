@@ -1,0 +1,80 @@
+/* evaluation.c - what results are held against: the ids of the documents, and the truth */
+#include "uses/eval/evaluation.h"
+
+#include <inttypes.h>
+
+static enum nd_status take(void *context, const struct nd_parsed *parsed, struct nd_error *err)
+{
+    struct nd_evaluation *e = context;
+    const struct nd_name name = nd_use_name(&e->documents, parsed);
+    const size_t before = e->ids.names.count;
+    struct nd_view plain;
+    char shown[100];
+    uint32_t id;
+
+    if (!nd_eval_ids_plain(&e->ids, name.text, &plain) ||
+        !nd_groups_number(&e->ids.names, plain, &id))
+        return nd_fail(err, ND_ENOMEM, "out of memory for %zu ids", before);
+    if (e->ids.names.count > before)
+        return ND_OK;
+    nd_name_show(name.text, shown, sizeof shown);
+    return nd_fail(err, ND_EINPUT,
+                   "%s:%" PRIu64 ": the id '%s' again: each document needs an id of its own",
+                   parsed->source->path, parsed->record.line, shown);
+}
+
+static enum nd_status read_documents(struct nd_evaluation *e, const struct nd_run_options *options,
+                                     const struct nd_run_events *events, struct nd_error *err)
+{
+    static const struct nd_run_request request = {.ignores_signatures = true};
+    enum nd_status status = nd_use_begin(&e->documents, options, &request, events, err);
+
+    if (status == ND_OK)
+        status = nd_use_walk(&e->documents, -1, take, e, err);
+    return nd_use_end(&e->documents, status, 0, NULL, err);
+}
+
+static enum nd_status read_truth(struct nd_evaluation *e, struct nd_error *err)
+{
+    const struct nd_eval_params *p = e->params;
+    const struct nd_relation_request request = {
+        .form = p->truth_form,
+        .is_truth = true,
+        .refuses_strangers = e->has_documents,
+        .labels = {p->has_at != 0, p->at, p->positive, p->n_positive}};
+    enum nd_status status = nd_relation_read(&e->truth, p->truth, &request, &e->ids, err);
+
+    if (!e->has_documents)
+        e->ids.n_known = e->ids.names.count;
+    if (status != ND_OK)
+        return status;
+    e->all = p->universe == ND_EVAL_ALL || (e->truth.has_sets && p->universe == ND_EVAL_UNSAID);
+    if (p->universe == ND_EVAL_UNSAID && !e->truth.has_sets)
+        return nd_fail(
+            err, ND_EINVAL,
+            "%s: the truth is of pairs: say with --universe which pairs count: labelled, "
+            "those in the file (a sample that people judged), or all, where those that "
+            "are not in the file are different (the pairs of an exact search)",
+            p->truth);
+    return ND_OK;
+}
+
+enum nd_status nd_evaluation_read(struct nd_evaluation *e, const struct nd_run_options *options,
+                                  const struct nd_eval_params *params,
+                                  const struct nd_run_events *events, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    e->params = params;
+    e->has_documents = options->n_paths > 0;
+    if (e->has_documents)
+        status = read_documents(e, options, events, err);
+    e->ids.n_known = e->ids.names.count;
+    return status == ND_OK ? read_truth(e, err) : status;
+}
+
+void nd_evaluation_release(struct nd_evaluation *e)
+{
+    nd_relation_release(&e->truth);
+    nd_eval_ids_release(&e->ids);
+}
