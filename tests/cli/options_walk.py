@@ -39,6 +39,8 @@ def make_files():
     run("sketch", "-q", "a.txt", "-o", "a.sketch")
     put("ids", "d0\nd3\n")
     put("truth.tsv", "".join(f"a{i}\tb{i}\t1\na{i}\tc{i}\t0\n" for i in range(40)))
+    put("some-more.tsv", "d0\td1\t1\nd0\td2\t1\n")
+    put("some.tsv", "d0\td1\t1\nd0\td3\t1\nd0\td5\t0\nd1\td3\t1\nd2\td4\t0\n")
     put("scores.tsv", "".join(f"a{i}\tb{i}\t{i % 2}\n" for i in range(40)))
     put("listed.tsv", "".join(f"a{i}\tb{i}\t.9\n" + f"b{i}\tc{i}\t.8\n" * (i % 3 > 1) for i in range(30)))
     put("known.jsonl", "".join(json.dumps({"id": f"{x}{i}", "text": "a text"}) + "\n" for x in "abc" for i in range(40)))
@@ -83,7 +85,7 @@ OF_DOCUMENTS = {
     "index stats": "--recipe default docs.jsonl",
 }
 # Options that come behind those of the base, which they replace.
-LAST = {"--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
+LAST = {"--set", "--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
 OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--layout", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
 ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "binary": "dir data.bin a.txt",
        "short": "docs.jsonl d6 d8", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
@@ -94,7 +96,7 @@ BASE = {
     "plan": "docs.jsonl",
     "apply": "m.jsonl docs.jsonl -o out/o",
     "eval": "--truth truth.tsv --universe labelled --documents known.jsonl listed.tsv -o out/o",
-    "sweep": "--truth truth.tsv --universe labelled --set threshold=0.5,0.8 docs.jsonl -o out/o",
+    "sweep": "--truth some.tsv --universe labelled --set recall=0.9,0.99 docs.jsonl -o out/o",
     "explain": "--corpus docs.jsonl d0 d3",
     "compare": "--corpus docs.jsonl d0 d3",
     "collapse": "docs.jsonl -o out/o",
@@ -132,6 +134,8 @@ FLAG = (None, None)
 TRY = {
     "truth": "scores.tsv", "universe": "all", "documents": "docs.jsonl", "truth-is": "classes", "result": "clusters", "at": "2",
     "positive": "0", "close": FLAG, "resamplings": "10", "seed": "2", "curve": "3", "by": "last",
+    "removals": FLAG, "time": FLAG, "sweep set": "shingle=1,2", "sweep truth": "some-more.tsv",
+    "track time": "at", "sweep df": "t.df",
     "threshold": "1",
     "shingle": "1",
     "characters": "60",
@@ -181,7 +185,6 @@ TRY = {
     "prototypes-id-field": ("key", "-p p.jsonl docs.jsonl --annotate"),
     "prototypes-group-field": "lang",
     "series": "lang",
-    "time": "at",
     "plan": FLAG,
     "duplicates": "3",
     "max-age": "1d",
@@ -299,6 +302,8 @@ UNSEEN += ["force"]
 UNSEEN += ["apply text-format", "apply max-bad"]
 # eval reads only the ids of its documents, and a result of pairs removes none: eval.bats tries these.
 UNSEEN += ["lost"] + ["eval " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
+# sweep reads the same options as pairs, but needs documents that its truth names.
+UNSEEN += ["sweep " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict", "max-bad", "id-field", "resamplings", "seed", "verify")]
 # No result has the ids of these, or what the option is about.
 UNSEEN += ["plan id-field", "collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
            "df calibrate shingle", "df calibrate characters", "df calibrate set"]

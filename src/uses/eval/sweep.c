@@ -47,11 +47,10 @@ struct sweeping {
 
 /* ---- The recipes ----------------------------------------------------------------------------- */
 
+/* Whether the name is that of a file, and not of a shipped recipe. */
 static bool is_file(const char *name)
 {
-    const size_t len = strlen(name);
-
-    return strchr(name, '/') || (len > 4 && strcmp(name + len - 4, ".ini") == 0);
+    return !nd_recipe_text(name, NULL) && (strpbrk(name, "/.") || access(name, F_OK) == 0);
 }
 
 /* The recipe that a combination starts from. */
