@@ -116,6 +116,18 @@ SETTER(set_df)
     return status == ND_OK ? name_option(o, nd_recipe_set_df(s->recipe, value, err), err) : status;
 }
 
+/* A store keeps a table, and counts none: its documents are not all there yet. */
+SETTER(set_store_df)
+{
+    enum nd_status status = check_df(o, value, err);
+
+    if (status == ND_OK && df_auto_name(value))
+        return nd_fail(err, ND_EINVAL,
+                       "--df: a store counts no table of its own documents: make one with neardup "
+                       "df build");
+    return status == ND_OK ? name_option(o, nd_recipe_set_df(s->recipe, value, err), err) : status;
+}
+
 static enum nd_status set_unit_and_width(struct settings *s, const struct option *o,
                                          const char *unit, const char *width, struct nd_error *err)
 {

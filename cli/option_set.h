@@ -12,6 +12,7 @@ DECLARE(set_in_run);
 DECLARE(set_assignment);
 DECLARE(set_recipe);
 DECLARE(set_shown_df);
+DECLARE(set_store_df);
 DECLARE(set_df);
 DECLARE(set_shingle);
 DECLARE(set_characters);

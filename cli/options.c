@@ -140,6 +140,10 @@ const struct option option_table[] = {
      FOR_SERVE, .stage = STAGE_RECIPE, .set = set_recipe},
     {NULL, "set", 0, "KEY=VALUE", "change one key of the recipe; may be repeated", FOR_SERVE,
      .stage = STAGE_KEYS, .set = set_assignment},
+    {NULL, "df", 0, "FILE",
+     "the df table of a new store whose recipe needs one: the store keeps a copy; an existing one "
+     "refuses another table",
+     FOR_SERVE, SET(set_store_df)},
     {NULL, "durability", 0, "WHEN",
      "when a write is acknowledged: sync, once it is on disk; interval or interval:MS, at once, "
      "and "
@@ -197,6 +201,8 @@ const struct option option_table[] = {
      FOR_STORE, .stage = STAGE_RECIPE, .set = set_recipe, .parts = "import"},
     {NULL, "set", 0, "KEY=VALUE", "change one key of the recipe; may be repeated", FOR_STORE,
      .stage = STAGE_KEYS, .set = set_assignment, .parts = "import"},
+    {NULL, "df", 0, "FILE", "the df table of the recipe, if the store is new", FOR_STORE,
+     SET(set_store_df), .parts = "import"},
     {NULL, "all", 0, NULL, "compact now what would be compacted later", FOR_STORE, FLAG(serve.all),
      .parts = "compact"},
     {NULL, "json", 0, NULL, "write the figures as JSON", FOR_STORE, FLAG(use.json),

@@ -59,7 +59,9 @@ enum nd_store_result {
 struct nd_store_options {
     /*
      * the recipe of a store that is made; NULL: an existing store's own, a new one's the default.
-     * ND_EINVAL: the store has another one; the message names the key.
+     * The df tables that it names are copied into a new store.  ND_EINVAL: the store has another
+     * recipe, and the message names the key, or another table.  A recipe that names no table means
+     * the store's.
      */
     const struct nd_recipe *recipe;
     bool create;      /* make the store if there is none */
@@ -95,7 +97,7 @@ enum nd_status nd_store_close(struct nd_store *store, struct nd_error *err);
 
 const struct nd_recipe *nd_store_recipe(const struct nd_store *store);
 /* ND_EUNSUPPORTED: a recipe that is not decided by resemblance or by the distance of one simhash of
- * 64 bits, or that needs a df table, fields or markup; the message names the key. */
+ * 64 bits, or that reads fields or markup; the message names the key. */
 enum nd_status nd_store_recipe_check(const struct nd_recipe *recipe, struct nd_error *err);
 
 /* ---- Who calls ---- */

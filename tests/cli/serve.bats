@@ -98,6 +98,7 @@ serve takes the folder of one store*|a b
 --durability: 'interval:0' *|--durability interval:0 store
 --max-body: '1' is not a number of bytes*|--max-body 1 store
 *verify*|--recipe default --set verify=containment other2
+*keep*|--recipe default --set keep=longest other2
 *recipe*|--set threshold=0.5 store
 END
 }
@@ -112,6 +113,55 @@ END
     post c "a b c d e f Z Z" >answer
     [ "$(member verdict)" = near-duplicate ]
     stop
+}
+
+@test "serve: a df table is copied into the store, which refuses another" {
+    needs_server_program
+    for i in 1 2 3 4 5 6 7 8; do printf '{"text":"%s w%d w%d"}\n' "$text" $i $((i * i)); done >corpus.jsonl
+    neardup df build -q -o words.df corpus.jsonl
+    head -3 corpus.jsonl >some.jsonl
+    neardup df build -q -o other.df some.jsonl
+    run neardup serve --listen 127.0.0.1:0 --recipe seshasai-2009 store
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: signature simhash: the recipe needs a df table: make one with neardup df build, and name it with --df FILE; the store keeps a copy" ]
+    [ ! -e store ]
+    run neardup serve --listen 127.0.0.1:0 --recipe seshasai-2009 --df no.df store
+    [ "$status" -eq 2 ]
+    [[ $output == *no.df* ]]
+    run neardup serve --listen 127.0.0.1:0 --recipe seshasai-2009 --df auto=new.df store
+    [ "$status" -eq 2 ]
+    [[ $output == "neardup: --df: a store counts no table of its own documents"* ]]
+    serve --recipe seshasai-2009 --df words.df
+    post a "$text new one" >answer
+    post b "$text new two" >answer
+    fingerprint=$(member simhash)
+    stop
+    [ "$(ls store/df | wc -l)" -eq 1 ]
+    cmp store/df/*.df words.df
+    run neardup serve --listen 127.0.0.1:0 --recipe seshasai-2009 --df other.df store
+    [ "$status" -eq 2 ]
+    [[ $output == "neardup: store: signature simhash: the store has the df table 0x"*"and other.df is another one, 0x"*"neardup store resketch"* ]]
+    run neardup serve --listen 127.0.0.1:0 --recipe seshasai-2009-inverse-idf store
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: store: the store has another recipe: simhash.idf differs" ]
+    cp words.df same.df
+    rm words.df
+    serve --recipe seshasai-2009 --df same.df
+    stop
+    serve --recipe seshasai-2009
+    post b "$text new two" >answer
+    [ "$(member changed)" = False ]
+    [ "$(member simhash)" = "$fingerprint" ]
+    neardup store backup -q store copy
+    stop
+    cmp copy/df/*.df same.df
+    grep -q ' df/.*[.]df$' copy/checksums
+    run neardup store check copy
+    [ "$status" -eq 0 ]
+    printf x | dd of="$(echo copy/df/*.df)" bs=1 seek=200 conv=notrunc status=none
+    run neardup store check copy
+    [ "$status" -ne 0 ]
+    [[ $output == *copy/df/* ]]
 }
 
 @test "serve: --durability interval acknowledges at once" {

@@ -10,6 +10,7 @@ that dedup keeps in its place, with the same evidence, and so does the list of i
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,12 +20,38 @@ sys.dont_write_bytecode = True
 import rest  # noqa: E402  (no files beside the sources)
 import texts  # noqa: E402
 
-RECIPES = ["default", "short-texts", "manku-2007", "default,threshold=0.6", "default,candidates=simhash"]
+RECIPES = [
+    "default",
+    "short-texts",
+    "manku-2007",
+    "default,threshold=0.6",
+    "default,candidates=simhash",
+    "seshasai-2009",
+    "seshasai-2009-arbitrary-function",
+    "seshasai-2009-doc-position-scaling",
+    "seshasai-2009-high-threshold",
+    "seshasai-2009-inverse-idf",
+    "seshasai-2009-low-threshold",
+    "seshasai-2009-stripping-numbers-dates",
+]
 
 
 def options(recipe):
     name, *changes = recipe.split(",")
     return ["--recipe", name, *(word for change in changes for word in ("--set", change))]
+
+
+def with_tables(neardup, recipe, path, folder):
+    """The recipe, naming a df table of the documents where it needs one."""
+    name, *changes = recipe.split(",")
+    text = subprocess.run([neardup, "recipe", "show", name], check=True, capture_output=True, text=True).stdout
+    for section in re.findall(r"^\[signature (.*)\]$", text, re.MULTILINE):
+        if not re.search(r"^df\b", text, re.MULTILINE):
+            continue
+        table = os.path.join(folder, "words.df")
+        subprocess.run([neardup, "df", "build", "--quiet", "--recipe", name, "-o", table, path], check=True)
+        changes.append(f"{section}.df={table}")
+    return ",".join([name, *changes])
 
 
 def deduplicate(neardup, recipe, path, folder):
@@ -73,6 +100,7 @@ def try_seed(program, neardup, seed):
         path = os.path.join(folder, "documents.jsonl")
         with open(path, "w", encoding="utf-8") as out:
             out.writelines(json.dumps({"id": name, "text": text}) + "\n" for name, text in documents)
+        recipe = with_tables(neardup, recipe, path, folder)
         rows = deduplicate(neardup, recipe, path, folder)
         answers = {name: [] for name, _ in documents}
         with rest.Service(program, folder, recipe, {"root": ["*"]}) as service:
@@ -101,7 +129,7 @@ def try_seed(program, neardup, seed):
 def main():
     program, neardup = sys.argv[1:3]
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    count = int(sys.argv[4]) if len(sys.argv) > 4 else 300 if "NEARDUP_NIGHTLY" in os.environ else 15
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 300 if "NEARDUP_NIGHTLY" in os.environ else len(RECIPES)
     compared = sum(try_seed(program, neardup, seed) for seed in range(first, first + count))
     print(f"{count} corpora, {compared} answers: one leader for each document")
 

@@ -17,6 +17,7 @@
 struct nd_snapshots;
 struct nd_writer;
 struct nd_compactor;
+struct nd_store_tables;
 
 /* Writes that were submitted together, or a job. */
 struct nd_submission {
@@ -48,6 +49,7 @@ struct nd_store {
     int folder_lock; /* a file; -1: none */
     struct nd_store_options options;
     struct nd_recipe *recipe;
+    struct nd_store_tables *tables; /* that it needs */
     struct nd_sketching sketching;
     struct nd_catalog *catalog;
     struct nd_segments *segments;

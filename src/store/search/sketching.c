@@ -3,8 +3,8 @@
  * A served recipe says by one number how near two documents are: their resemblance, or the distance
  * of one simhash of 64 bits.  So a document is a row of the index of sketches, whichever signature
  * the simhash comes from, and a pair needs a few bytes.  What a document is must follow from its
- * text alone: fields, links and markup are not stored, and a df table that changed would change what
- * was decided before.
+ * text alone: fields, links and markup are not stored.  A df table is the store's own copy, which
+ * never changes (store/upkeep/store_tables.h).
  */
 #include "store/search/sketching.h"
 
@@ -42,9 +42,6 @@ static enum nd_status check_text_alone(const struct nd_recipe_signature *x, stru
     if (key)
         return refuse(err, x->name, key,
                       "a store keeps the text of a document, and neither fields, links nor markup");
-    if (nd_signature_needs_df(x) || nd_signature_needs_template(x))
-        return refuse(err, x->name, nd_signature_needs_df(x) ? "df" : "template_df",
-                      "a store has no df table: if it changed, so would what was decided before");
     return ND_OK;
 }
 
@@ -69,12 +66,11 @@ static enum nd_status check_fingerprint(const struct nd_row_plan *rows, struct n
     return ND_OK;
 }
 
+/* Clusters are stars, whatever the recipe's `cluster` says (docs/format/store.md). */
 static enum nd_status check_decision(const struct nd_recipe *recipe, struct nd_error *err)
 {
     const struct nd_dedup_params *p = &recipe->dedup;
 
-    if (p->cluster != ND_CLUSTER_STAR)
-        return refuse(err, "", "cluster", "a store serves clusters around a leader: star");
     if (strcmp(recipe->keep, "first") != 0)
         return refuse(err, "", "keep", "the leader in a store is the document that came first");
     if (p->candidates == ND_CANDIDATES_IDENTITY)

@@ -22,6 +22,7 @@
 #include "store/read/store_state.h"
 #include "store/segments/folder.h"
 #include "store/segments/segments_files.h"
+#include "store/upkeep/store_tables.h"
 
 enum { ATTEMPTS = 20, COPY_BYTES = 1 << 20, SUM_LINE = 16 + 2 + 20 + 2 };
 
@@ -118,18 +119,25 @@ static enum nd_status write_checksums(struct backup *b)
     return status;
 }
 
-/* One line of the list: of the database, or of a segment. */
+/* Whether a name is that of a file of this folder. */
+static bool is_below(const char *name, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    return strncmp(name, folder, len) == 0 && name[len] == '/' && !strchr(name + len + 1, '/');
+}
+
+/* One line of the list: of the database, of a segment, or of a df table. */
 static bool parse_line(const char *line, struct copied_file *file)
 {
-    const char *below = file->name + sizeof SEGMENTS;
     int end = 0;
 
     if (sscanf(line, "%16" SCNx64 " %20" SCNu64 " %63[^\n]\n%n", &file->hash, &file->bytes,
                file->name, &end) != 3 ||
         line[end] != '\0')
         return false;
-    return strcmp(file->name, ND_CATALOG_FILE) == 0 ||
-           (strncmp(file->name, SEGMENTS "/", sizeof SEGMENTS) == 0 && !strchr(below, '/'));
+    return strcmp(file->name, ND_CATALOG_FILE) == 0 || is_below(file->name, SEGMENTS) ||
+           is_below(file->name, ND_STORE_TABLES);
 }
 
 static void report_difference(const char *path, const struct copied_file *file, uint64_t bytes,
@@ -313,12 +321,38 @@ static enum nd_status copy_segments(struct backup *b, struct nd_txn *txn, bool *
     return status;
 }
 
+/* A df table never changes. */
+static enum nd_status copy_table(struct backup *b, const char *name)
+{
+    const struct copied_file *file = add_file(b, name);
+    char *from = file ? nd_folder_path(b->store->folder, name, b->err) : NULL;
+    char *to = from ? nd_folder_path(b->made, name, b->err) : NULL;
+    enum nd_status status = to ? ND_OK : ND_ENOMEM;
+    bool is_gone;
+
+    if (to && link(from, to) != 0)
+        status = copy_file(b, from, to, UINT64_MAX, &is_gone);
+    free(from);
+    free(to);
+    return status;
+}
+
+static enum nd_status copy_tables(struct backup *b)
+{
+    const struct nd_store_tables *tables = b->store->tables;
+    enum nd_status status = ND_OK;
+
+    for (unsigned i = 0; status == ND_OK && i < tables->n; i++)
+        status = copy_table(b, tables->table[i].name);
+    return status;
+}
+
 /* ---- One attempt ---- */
 
-/* The folder of the copy's segments is made. */
-static enum nd_status make_segments_folder(struct backup *b)
+/* A folder of the copy is made. */
+static enum nd_status make_folder(struct backup *b, const char *name)
 {
-    char *path = nd_folder_path(b->made, SEGMENTS, b->err);
+    char *path = nd_folder_path(b->made, name, b->err);
     enum nd_status status = path ? ND_OK : ND_ENOMEM;
 
     if (path && mkdir(path, 0700) != 0)
@@ -327,9 +361,9 @@ static enum nd_status make_segments_folder(struct backup *b)
     return status;
 }
 
-static enum nd_status sync_segments_folder(struct backup *b)
+static enum nd_status sync_folder(struct backup *b, const char *name)
 {
-    char *path = nd_folder_path(b->made, SEGMENTS, b->err);
+    char *path = nd_folder_path(b->made, name, b->err);
     enum nd_status status = path ? nd_folder_sync(path, b->err) : ND_ENOMEM;
 
     free(path);
@@ -352,12 +386,16 @@ static void remove_files(struct backup *b)
 
 static void remove_made(struct backup *b)
 {
-    char *path = nd_folder_path(b->made, SEGMENTS, NULL);
+    static const char *const folders[] = {SEGMENTS, ND_STORE_TABLES};
 
     remove_files(b);
-    if (path)
-        (void)rmdir(path);
-    free(path);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = nd_folder_path(b->made, folders[i], NULL);
+
+        if (path)
+            (void)rmdir(path);
+        free(path);
+    }
     (void)rmdir(b->made);
 }
 
@@ -377,6 +415,8 @@ static enum nd_status copy_all(struct backup *b, bool *is_gone)
     copy = nd_catalog_open(b->made, false, true, b->err);
     status = copy ? nd_catalog_begin(copy, false, &txn, b->err) : b->err->status;
     if (status == ND_OK)
+        status = copy_tables(b);
+    if (status == ND_OK)
         status = copy_segments(b, txn, is_gone);
     nd_catalog_abort(txn);
     nd_catalog_close(copy);
@@ -389,9 +429,11 @@ static enum nd_status copy_all(struct backup *b, bool *is_gone)
 
 static enum nd_status make_backup(struct backup *b, const char *folder)
 {
-    bool is_gone = true;
-    enum nd_status status = make_segments_folder(b);
+    bool is_gone = true, has_tables = b->store->tables->n > 0;
+    enum nd_status status = make_folder(b, SEGMENTS);
 
+    if (status == ND_OK && has_tables)
+        status = make_folder(b, ND_STORE_TABLES);
     if (status != ND_OK)
         return status;
     for (int i = 0; i < ATTEMPTS && is_gone; i++) {
@@ -399,7 +441,9 @@ static enum nd_status make_backup(struct backup *b, const char *folder)
         status = copy_all(b, &is_gone);
     }
     if (status == ND_OK)
-        status = sync_segments_folder(b);
+        status = sync_folder(b, SEGMENTS);
+    if (status == ND_OK && has_tables)
+        status = sync_folder(b, ND_STORE_TABLES);
     if (status == ND_OK)
         status = write_checksums(b);
     return status == ND_OK ? nd_folder_publish(b->made, folder, b->err) : status;

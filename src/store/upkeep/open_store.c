@@ -19,6 +19,7 @@
 #include "store/upkeep/backup.h"
 #include "store/upkeep/compact.h"
 #include "store/upkeep/open_index.h"
+#include "store/upkeep/store_tables.h"
 #include "store/write/snapshots.h"
 #include "store/write/writer.h"
 
@@ -127,13 +128,15 @@ static void remove_made(const char *made)
     (void)rmdir(made);
 }
 
-static enum nd_status fill_folder(const char *made, const struct nd_recipe *recipe,
-                                  struct nd_error *err)
+static enum nd_status fill_folder(const char *made, struct nd_recipe *recipe,
+                                  struct nd_store_tables *tables, struct nd_error *err)
 {
-    struct nd_catalog *catalog = nd_catalog_open(made, true, false, err);
-    enum nd_status status = catalog ? put_first_rows(catalog, recipe, err) : ND_EIO;
+    enum nd_status status = nd_store_tables_copy(tables, recipe, made, err);
+    struct nd_catalog *catalog = status == ND_OK ? nd_catalog_open(made, true, false, err) : NULL;
     char path[4096 + 64];
 
+    if (status == ND_OK)
+        status = catalog ? put_first_rows(catalog, recipe, err) : ND_EIO;
     nd_catalog_close(catalog);
     snprintf(path, sizeof path, "%s/" SEGMENTS, made);
     if (status == ND_OK && mkdir(path, 0700) != 0)
@@ -141,19 +144,21 @@ static enum nd_status fill_folder(const char *made, const struct nd_recipe *reci
     return status;
 }
 
-static enum nd_status make_store(const char *folder, const struct nd_recipe *recipe,
-                                 struct nd_error *err)
+static enum nd_status make_store(const char *folder, struct nd_recipe *recipe,
+                                 struct nd_store_tables *tables, struct nd_error *err)
 {
     char *made;
     enum nd_status status = nd_folder_make_beside(folder, &made, err);
 
     if (status != ND_OK)
         return status;
-    status = fill_folder(made, recipe, err);
+    status = fill_folder(made, recipe, tables, err);
     if (status == ND_OK)
         status = nd_folder_publish(made, folder, err);
-    if (status != ND_OK)
+    if (status != ND_OK) {
+        nd_store_tables_remove(tables, made);
         remove_made(made);
+    }
     free(made);
     return status;
 }
@@ -233,12 +238,19 @@ static enum nd_status read_label_sets(struct nd_store *store, struct nd_txn *txn
 /* A recipe that was asked for must be the store's. */
 static enum nd_status check_recipe(const struct nd_store *store, struct nd_error *err)
 {
-    char *key;
+    struct nd_recipe *asked;
+    char *key = NULL;
     enum nd_status status;
 
     if (!store->options.recipe)
         return ND_OK;
-    status = nd_recipe_difference(store->options.recipe, store->recipe, false, &key, err);
+    asked = nd_recipe_copy(store->options.recipe, err);
+    if (!asked)
+        return ND_ENOMEM;
+    status = nd_store_tables_match(asked, store->recipe, store->folder, err);
+    if (status == ND_OK)
+        status = nd_recipe_difference(asked, store->recipe, false, &key, err);
+    nd_recipe_free(asked);
     if (status != ND_OK || !key)
         return status;
     (void)nd_fail(err, ND_EINVAL, "%s: the store has another recipe: %s differs", store->folder,
@@ -255,6 +267,8 @@ static enum nd_status open_parts(struct nd_store *store, struct nd_txn *txn,
 
     if (status == ND_OK)
         status = check_recipe(store, err);
+    if (status == ND_OK)
+        status = nd_store_tables_open(store->tables, store->recipe, store->folder, err);
     if (status == ND_OK)
         status = nd_sketching_init(&store->sketching, store->recipe, err);
     if (status == ND_OK)
@@ -354,12 +368,15 @@ static struct nd_store *new_store(const char *folder, const struct nd_store_opti
     store->options = *options;
     store->folder = strdup(folder);
     store->sets = nd_label_sets_new();
+    store->tables = calloc(1, sizeof *store->tables);
     store->index_lock = nd_rwlock_new();
     store->queue.end = &store->queue.first;
-    if (store->folder && store->sets && store->index_lock && nd_monitor_init(&store->queue.monitor))
+    if (store->folder && store->sets && store->tables && store->index_lock &&
+        nd_monitor_init(&store->queue.monitor))
         return store;
     free(store->folder);
     nd_label_sets_free(store->sets);
+    free(store->tables);
     nd_rwlock_free(store->index_lock);
     free(store);
     return NULL;
@@ -378,6 +395,8 @@ static void free_store(struct nd_store *store)
     nd_catalog_close(store->catalog);
     nd_sketching_release(&store->sketching);
     nd_recipe_free(store->recipe);
+    nd_store_tables_close(store->tables);
+    free(store->tables);
     nd_label_sets_free(store->sets);
     nd_rwlock_free(store->index_lock);
     nd_monitor_release(&store->queue.monitor);
@@ -411,6 +430,7 @@ static enum nd_status look_for_store(const char *folder, bool *is_there, struct 
 static enum nd_status make_if_missing(const char *folder, const struct nd_store_options *options,
                                       struct nd_error *err)
 {
+    struct nd_store_tables tables = {.n = 0};
     struct nd_recipe *recipe;
     bool is_there;
     enum nd_status status = look_for_store(folder, &is_there, err);
@@ -426,8 +446,11 @@ static enum nd_status make_if_missing(const char *folder, const struct nd_store_
     if (status == ND_OK)
         status = nd_store_recipe_check(recipe, err);
     if (status == ND_OK)
-        status = make_store(folder, recipe, err);
+        status = nd_store_tables_open(&tables, recipe, NULL, err);
+    if (status == ND_OK)
+        status = make_store(folder, recipe, &tables, err);
     nd_recipe_free(recipe);
+    nd_store_tables_close(&tables);
     return status;
 }
 
