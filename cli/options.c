@@ -597,6 +597,10 @@ const struct option option_table[] = {
      "which documents match, which prototype, and why: one JSON object per line", FOR_FILTER, RUN},
     {NULL, "clusters", 0, "FILE", "the id of every document and of the one kept for it, as TSV",
      FOR_DEDUP, RUN},
+    {NULL, "report", 0, "FILE",
+     "a page for people, which needs no network: numbers, the largest clusters, the least certain "
+     "removals side by side, and what differs in them",
+     FOR_DEDUP, RUN},
     {NULL, "summary", 0, "FILE", "the summary as JSON", FOR_DEDUP | FOR_PAIRS | FOR_FILTER, RUN},
     {NULL, "predicted", 0, "FILE",
      "compare the run with what plan predicted: FILE is from neardup plan --output", FOR_DEDUP,

@@ -50,7 +50,8 @@ code)
     node --test --test-reporter=spec tests/service/diff.test.mjs
     ;;
 browser)
-    CHROMIUM=$(find_chromium) NEARDUP=$(realpath "$3") node --test --test-reporter=spec tests/service/page.test.mjs
+    CHROMIUM=$(find_chromium) NEARDUP=$(realpath "$3") node --test --test-reporter=spec \
+        tests/service/page.test.mjs tests/service/report.test.mjs
     ;;
 *)
     echo "usage: tools/test-page.sh code|browser FOLDER [COMMAND]" >&2

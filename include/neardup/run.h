@@ -77,6 +77,8 @@ extern "C" {
  *   manifest       JSON Lines: what was removed, and why
  *   differs        (a flag) nd_run_dedup: list in each row of the manifest the words that only one of
  *                  its two documents has (nd_difference_of)
+ *   report         nd_run_dedup: HTML, one page for people: the numbers, the largest clusters, and
+ *                  removed documents beside those kept for them
  *   clusters       TSV: the id of every document, and the id of the kept one of its cluster
  *   summary        JSON: the numbers of struct nd_run_summary
  *   annotate       (a flag) nd_run_dedup: write all records, each with what it duplicates added

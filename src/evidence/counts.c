@@ -6,12 +6,14 @@
  */
 #include "evidence/counts.h"
 #include "evidence/figures.h"
+#include "evidence/rows.h"
 
 #include <neardup/index.h>
 #include <neardup/version.h>
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- How near removed documents are ---- */
@@ -33,6 +35,22 @@ void nd_measured_count(uint64_t step[ND_RUN_STEPS], const struct nd_dedup_params
     while (i > lowest && !nd_overlap_reaches(overlap, params->verify, (struct nd_ratio){i, WHOLE}))
         i--;
     step[i]++;
+}
+
+double nd_measured_value(const struct nd_dedup_params *params, const struct nd_overlap *overlap)
+{
+    const double of_removed = nd_fraction(overlap->shared, overlap->a),
+                 of_kept = nd_fraction(overlap->shared, overlap->b);
+
+    switch (params->verify) {
+    case ND_VERIFY_JACCARD: return nd_overlap_resemblance(overlap);
+    case ND_VERIFY_CONTAINMENT: return of_removed;
+    case ND_VERIFY_CONTAINMENT_OF_KEPT: return of_kept;
+    case ND_VERIFY_CONTAINMENT_EITHER: return of_removed > of_kept ? of_removed : of_kept;
+    case ND_VERIFY_COSINE: return sqrt(of_removed * of_kept);
+    case ND_VERIFY_NONE: break;
+    }
+    return -1;
 }
 
 static void summarise_measured(const uint64_t step[ND_RUN_STEPS],
@@ -88,6 +106,24 @@ static void offer(size_t largest[ND_RUN_LARGEST], size_t *n, const uint32_t *mem
     for (; at > 0 && members[largest[at - 1]] < members[rank]; at--)
         largest[at] = largest[at - 1];
     largest[at] = rank;
+}
+
+void nd_cluster_step_ends(unsigned step, uint64_t *from, uint64_t *to)
+{
+    *to = step < 3 ? step + 2u : UINT64_C(1) << step;
+    *from = step < 3 ? *to : *to / 2 + 1;
+}
+
+void nd_cluster_step_count(uint64_t clusters[ND_CLUSTER_STEPS], uint64_t size)
+{
+    unsigned step = 0;
+    uint64_t from, to;
+
+    if (size < 2)
+        return;
+    for (nd_cluster_step_ends(step, &from, &to); size > to && step + 1 < ND_CLUSTER_STEPS;)
+        nd_cluster_step_ends(++step, &from, &to);
+    clusters[step]++;
 }
 
 size_t nd_cluster_sizes_largest(const struct nd_cluster_sizes *s, size_t n,

@@ -19,6 +19,11 @@
 ND_API void nd_measured_count(uint64_t step[ND_RUN_STEPS], const struct nd_dedup_params *params,
                               const struct nd_overlap *overlap);
 
+/* What the measure of the parameters is of an overlap, of a document and the kept one, as a number to
+ * show; -1 where nothing is measured. */
+ND_API double nd_measured_value(const struct nd_dedup_params *params,
+                                const struct nd_overlap *overlap);
+
 /* How many documents each kept one stands for, itself counted, by its rank among the places.  Starts
  * from zeroes. */
 struct nd_cluster_sizes {
@@ -33,6 +38,12 @@ ND_API void nd_cluster_sizes_shrink(struct nd_cluster_sizes *s, size_t n);
  * how many they are.  *n_clusters: all clusters of two or more documents. */
 ND_API size_t nd_cluster_sizes_largest(const struct nd_cluster_sizes *s, size_t n,
                                        size_t largest[ND_RUN_LARGEST], uint64_t *n_clusters);
+/* The sizes of clusters, in steps: 2, 3, 4, 5 to 8, 9 to 16 … */
+enum { ND_CLUSTER_STEPS = 33 };
+/* The least and the greatest size of a step. */
+ND_API void nd_cluster_step_ends(unsigned step, uint64_t *from, uint64_t *to);
+/* Count a cluster of this size; one of a single document is none. */
+ND_API void nd_cluster_step_count(uint64_t clusters[ND_CLUSTER_STEPS], uint64_t size);
 ND_API void nd_cluster_sizes_release(struct nd_cluster_sizes *s);
 
 /* Add the counts of an engine to those of the ones before it; of the memory, the most counts. */

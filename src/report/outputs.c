@@ -142,6 +142,8 @@ enum nd_status nd_outputs_open(struct nd_outputs *o, struct nd_error *err)
         return status;
     if (options->clusters && !(o->clusters = open_evidence(o, options->clusters, err)))
         return ND_EIO;
+    if (options->report && !(o->report = open_evidence(o, options->report, err)))
+        return ND_EIO;
     return nd_outputs_open_manifest(o, err);
 }
 
@@ -294,6 +296,7 @@ void nd_outputs_release(struct nd_outputs *o)
     nd_output_discard(o->clusters);
     nd_output_discard(o->manifest);
     nd_output_discard(o->summary);
+    nd_output_discard(o->report);
     nd_publisher_release(&o->publisher);
     nd_survivors_free(o->survivors); /* removes folders that are empty, so after the publisher */
     nd_survivors_free(o->removed);

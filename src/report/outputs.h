@@ -42,7 +42,7 @@ struct nd_outputs {
     struct nd_survivors *survivors; /* NULL: none asked for */
     struct nd_survivors *removed;   /* likewise: the other records */
     uint32_t sources_given[2];      /* to the survivors, to the removed */
-    struct nd_output *clusters, *manifest, *summary;
+    struct nd_output *clusters, *manifest, *summary, *report;
     struct nd_spool *rows; /* of the manifest */
 };
 
@@ -55,7 +55,7 @@ static inline bool nd_outputs_has_output(const struct nd_outputs *o)
 /* Whether documents are called by their names in some output. */
 static inline bool nd_outputs_has_names(const struct nd_outputs *o)
 {
-    return o->rows || o->clusters || o->annotates;
+    return o->rows || o->clusters || o->annotates || o->report;
 }
 
 /* Open what the options name, as far as the request heeds it.  ND_EIO, ND_ENOMEM. */

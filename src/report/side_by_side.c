@@ -277,7 +277,8 @@ enum nd_status nd_html_side_by_side(struct nd_json *page, const struct nd_side s
     if (status == ND_OK && !(row = nd_alloc_array(s.n_edits + 1, sizeof *row)))
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK) {
-        nd_html_put(page, "<table class=\"texts\"><thead><tr>");
+        nd_html_put(page, "<div class=\"beside\" tabindex=\"0\" role=\"group\" "
+                          "aria-label=\"The two texts\"><table class=\"texts\"><thead><tr>");
         for (unsigned k = 0; k < 2; k++) {
             nd_html_put(page, "<th scope=\"col\">");
             nd_json_bytes(page, side[k].head.data, side[k].head.len);
@@ -285,7 +286,7 @@ enum nd_status nd_html_side_by_side(struct nd_json *page, const struct nd_side s
         }
         nd_html_put(page, "</tr></thead><tbody>\n");
         put_rows(page, &s, context, row);
-        nd_html_put(page, "</tbody></table>\n");
+        nd_html_put(page, "</tbody></table></div>\n");
     }
     free(row);
     release(&s);

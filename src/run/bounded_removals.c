@@ -227,6 +227,7 @@ static enum nd_status summarise(struct nd_bounded_removals *r, struct nd_error *
 
     summary->removed = r->n;
     summary->kept = summary->documents - r->n;
+    nd_run_count_clusters(run, (size_t)r->records->count);
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         struct nd_place place;
 

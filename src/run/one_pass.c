@@ -36,7 +36,7 @@
  * bit where not; the engine's index comes on top.
  */
 
-enum { N_SCRATCH = 3 }; /* scratch for the two names and the place in a row */
+enum { N_SCRATCH = 4 }; /* scratch for the two names and the place in a row; a second place */
 
 #define NOT_PLACED UINT32_MAX
 
@@ -95,26 +95,53 @@ static struct nd_party party_of(const struct nd_parsed *parsed, struct nd_json *
         nd_at_of(parsed->source, parsed->record.line)};
 }
 
-/* Compare the text of a removed document with that of the kept one, which is read again unless it is
- * in the batch; *out is valid until the worker looks up something else. */
+/* Find the text of the document that an item was removed for: in the batch, or else it is read again;
+ * valid until the worker looks up something else. */
+static enum nd_status kept_text(struct nd_run *run, struct worker_batch *b, size_t item,
+                                unsigned worker, struct nd_view *text, struct nd_error *err)
+{
+    const uint64_t kept = b->decision[item].kept;
+    enum nd_status status;
+
+    if (kept >= b->first) {
+        *text = b->batch->parsed[b->index[kept - b->first]].document.text;
+        return ND_OK;
+    }
+    nd_pool_read_lock(run->pool, worker); /* a document that is kept now may go to the spool */
+    status = nd_lookup_text(run->lookup, &b->place[item], worker, text, err);
+    nd_pool_read_unlock(run->pool, worker);
+    return status;
+}
+
+/* Remember a removal for the page, if it is one that the page shows. */
+static enum nd_status note_example(struct nd_run *run, struct worker_batch *b, size_t item,
+                                   unsigned worker, const struct nd_party *removed,
+                                   const struct nd_party *kept, struct nd_error *err)
+{
+    const struct nd_noted_removal noted = {removed, kept, &b->decision[item], &b->scratch[2],
+                                           &b->scratch[3]};
+    struct nd_example example;
+    enum nd_status status;
+
+    if (!nd_run_wants_example(run, worker, &noted, &example))
+        return ND_OK;
+    status = kept_text(run, b, item, worker, &example.text[0], err);
+    example.text[1] = b->batch->parsed[b->index[item]].document.text;
+    return status == ND_OK ? nd_examples_add(run->examples, worker, &example, err) : status;
+}
+
+/* Compare the text of a removed document with that of the kept one; *out is valid until the worker looks up something else. */
 static enum nd_status find_difference(struct nd_run *run, struct worker_batch *b, size_t item,
                                       unsigned worker, struct nd_difference *out,
                                       struct nd_error *err)
 {
-    const struct nd_decision *decision = &b->decision[item];
     struct nd_view kept;
     enum nd_status status = ND_OK;
 
     *out = (struct nd_difference){.by = ND_DIFFERS_NOTHING};
-    if (decision->identical == ND_IDENTICAL_BYTES)
+    if (b->decision[item].identical == ND_IDENTICAL_BYTES)
         return ND_OK;
-    if (decision->kept >= b->first) {
-        kept = b->batch->parsed[b->index[decision->kept - b->first]].document.text;
-    } else {
-        nd_pool_read_lock(run->pool, worker); /* a document that is kept now may go to the spool */
-        status = nd_lookup_text(run->lookup, &b->place[item], worker, &kept, err);
-        nd_pool_read_unlock(run->pool, worker);
-    }
+    status = kept_text(run, b, item, worker, &kept, err);
     return status == ND_OK
                ? nd_difference_of(b->batch->parsed[b->index[item]].document.text, kept, out, err)
                : status;
@@ -139,7 +166,9 @@ static enum nd_status put_removed(struct nd_run *run, struct worker_batch *b, si
         kept = b->kept[item];
     else
         kept = party_of(&b->batch->parsed[b->index[decision->kept - b->first]], &b->scratch[1]);
-    if (run->outputs.rows && run->options->differs) {
+    if (run->examples)
+        status = note_example(run, b, item, worker, &removed, &kept, err);
+    if (status == ND_OK && run->outputs.rows && run->options->differs) {
         status = find_difference(run, b, item, worker, &differs, err);
         parts.differs = &differs;
     }
@@ -734,6 +763,7 @@ enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
     if (status != ND_OK)
         return status;
     count(run);
+    nd_run_count_clusters(run, run->places.count);
     return nd_cluster_sizes_summarise(&run->sizes, run->places.count, run->lookup, &run->places,
                                       run->reading, run->summary, err);
 }

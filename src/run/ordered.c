@@ -688,6 +688,7 @@ enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
 
     if (status == ND_OK) {
         count(&o);
+        nd_run_count_clusters(run, o.count);
         status = nd_cluster_sizes_summarise(&run->sizes, o.count, run->lookup, &run->places,
                                             run->reading, run->summary, err);
     }

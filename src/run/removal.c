@@ -177,6 +177,28 @@ static enum nd_status put_row(struct nd_emitter *e, const struct nd_parsed *load
     return status;
 }
 
+/* Remember a removal for the page, if it is one that the page shows. */
+static enum nd_status note_example(struct nd_emitter *e, const struct nd_parsed *loaded,
+                                   const struct nd_removal *removal, const struct nd_party *removed,
+                                   const struct nd_party *kept, const struct nd_decision *decision,
+                                   struct nd_error *err)
+{
+    const struct nd_noted_removal noted = {removed, kept, decision, &e->place, &e->made};
+    struct nd_example example;
+    struct nd_place place;
+    enum nd_status status;
+
+    if (e->party_of && removal->kept >= e->n_records) /* the text of an old document is not kept */
+        return ND_OK;
+    if (!nd_run_wants_example(e->run, 0, &noted, &example))
+        return ND_OK;
+    status = e->place_of(e->context, removal->kept, &place, err);
+    if (status == ND_OK)
+        status = nd_lookup_text(e->run->lookup, &place, 0, &example.text[0], err);
+    example.text[1] = loaded->document.text;
+    return status == ND_OK ? nd_examples_add(e->run->examples, 0, &example, err) : status;
+}
+
 static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *removed,
                                   const struct nd_parsed *loaded, const struct nd_removal *removal,
                                   const struct nd_agreement *agreement, struct nd_error *err)
@@ -200,6 +222,8 @@ static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *r
     status = name_by_number(e, removal->kept, &kept, 1, err);
     if (status == ND_OK)
         put_cluster(e, &removed->name, &kept.name, "removed");
+    if (status == ND_OK && run->examples)
+        status = note_example(e, loaded, removal, removed, &kept, &decision, err);
     if (status != ND_OK || (!run->outputs.rows && !run->outputs.annotates))
         return status;
     if (has_via) {

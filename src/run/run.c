@@ -16,6 +16,7 @@
 #include "recipe/recipe_struct.h"
 #include "report/copies.h"
 #include "report/json_member.h"
+#include "report/run_page.h"
 #include "run/forecast.h"
 #include "run/manifest.h"
 #include "sketches/checkpoint.h"
@@ -423,6 +424,7 @@ void nd_run_end(struct nd_run *run)
     nd_reporter_release(&run->reporter);
     nd_id_check_release(&run->ids);
     nd_cluster_sizes_release(&run->sizes);
+    nd_examples_free(run->examples);
     nd_quoted_release(&run->quoted);
     nd_field_set_release(&run->fields);
     nd_pool_free(run->pool);
@@ -606,6 +608,51 @@ static enum nd_status finish(struct nd_output **file, enum nd_status status, str
     return status;
 }
 
+/* ---- The page of what was removed ---- */
+
+static struct nd_view place_of(struct nd_json *room, const struct nd_at *at)
+{
+    room->text.len = 0;
+    nd_at_append(room, at);
+    return (struct nd_view){room->text.data, room->text.len};
+}
+
+bool nd_run_wants_example(struct nd_run *run, unsigned worker, const struct nd_noted_removal *noted,
+                          struct nd_example *example)
+{
+    const struct nd_decision *decision = noted->decision;
+
+    if (decision->identical != ND_IDENTICAL_NO)
+        return false;
+    *example = (struct nd_example){
+        .measure =
+            decision->verified ? nd_measured_value(&run->recipe->dedup, &decision->overlap) : -1,
+        .distance = decision->distance,
+        .name = {noted->kept->name.text, noted->removed->name.text},
+        .at = {place_of(noted->kept_at, &noted->kept->at),
+               place_of(noted->removed_at, &noted->removed->at)},
+    };
+    return nd_examples_wants(run->examples, worker, example);
+}
+
+void nd_run_count_clusters(struct nd_run *run, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        nd_cluster_step_count(run->clusters, run->sizes.members[i]);
+}
+
+static enum nd_status write_page(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_run_page page = {.summary = run->summary,
+                                     .recipe = run->recipe,
+                                     .clusters = run->clusters,
+                                     .examples = run->examples};
+
+    enum nd_status status = nd_examples_end(run->examples, err);
+
+    return status == ND_OK ? nd_run_page_write(&page, run->outputs.report, err) : status;
+}
+
 /* The first line of the manifest needs the hashes of the inputs, and the summary all numbers. */
 static enum nd_status complete(struct nd_run *run, struct nd_output *out, struct nd_error *err)
 {
@@ -629,7 +676,10 @@ static enum nd_status complete(struct nd_run *run, struct nd_output *out, struct
     else if (status == ND_OK && o->summary)
         status = nd_summary_write(run->summary, o->survivors || nd_outputs_has_output(o),
                                   o->summary, err);
-    return finish(&o->summary, status, err);
+    status = finish(&o->summary, status, err);
+    if (status == ND_OK && o->report)
+        status = write_page(run, err);
+    return finish(&o->report, status, err);
 }
 
 enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct nd_error *err)
@@ -854,6 +904,9 @@ static enum nd_status open_beside_inputs(struct nd_run *run, struct nd_error *er
         status = watch_options(run, err);
     if (status == ND_OK)
         status = nd_outputs_open(&run->outputs, err);
+    if (status == ND_OK && run->outputs.report &&
+        !(run->examples = nd_examples_new(nd_pool_threads(run->pool))))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK)
         status = nd_run_open_against(run, err);
     return status == ND_OK ? open_known(run, err) : status;
@@ -938,7 +991,7 @@ enum nd_status nd_run_rehearse(const struct nd_run_options *options,
     rehearsal.memory = watch->memory;
     rehearsal.summary = watch->write ? options->output : NULL;
     rehearsal.output = rehearsal.output_dir = rehearsal.copy_to = rehearsal.link_to = NULL;
-    rehearsal.removed = rehearsal.manifest = rehearsal.clusters = NULL;
+    rehearsal.removed = rehearsal.manifest = rehearsal.clusters = rehearsal.report = NULL;
     rehearsal.predicted = NULL;
     rehearsal.annotate = rehearsal.append = rehearsal.differs = 0;
     rehearsal.copies_field = NULL;

@@ -9,6 +9,7 @@
 #include "base/thread/pool.h"
 #include "engine/engine.h"
 #include "evidence/quoted.h"
+#include "evidence/rows.h"
 #include "input/formats/field_list.h"
 #include "loads/budget.h"
 #include "reading/comparable.h"
@@ -22,6 +23,7 @@
 #include "reading/run_options.h"
 #include "recipe/keep.h"
 #include "recipe/recipe_struct.h"
+#include "report/examples.h"
 #include "report/outputs.h"
 #include "report/summary.h"
 #include "run/df_tables.h"
@@ -69,8 +71,10 @@ struct nd_run {
     struct nd_outputs outputs;
     struct nd_id_check ids;
     struct nd_cluster_sizes sizes;
-    struct nd_quoted quoted;         /* of each file or value, how many documents match */
-    uint64_t measured[ND_RUN_STEPS]; /* nd_measured_count */
+    uint64_t clusters[ND_CLUSTER_STEPS]; /* how many there are, by their size; */
+    struct nd_examples *examples;        /* for the page of options->report, or NULL */
+    struct nd_quoted quoted;             /* of each file or value, how many documents match */
+    uint64_t measured[ND_RUN_STEPS];     /* nd_measured_count */
 };
 
 /* Whether who stands for a cluster of so many members is removed with the others. */
@@ -194,6 +198,18 @@ uint64_t nd_run_inputs_state(const struct nd_run *run);
 enum nd_status nd_run_make_table(struct nd_run *run, struct nd_error *err);
 /* The inputs have been listed again: ND_ECHANGED where they are not those that were counted. */
 enum nd_status nd_run_check_counted(const struct nd_run *run, struct nd_error *err);
+
+/* Whether a removal is to be remembered for the page of options->report, so that the text of the kept
+ * document is needed.  removed_at and kept_at are scratch. */
+struct nd_noted_removal {
+    const struct nd_party *removed, *kept;
+    const struct nd_decision *decision;
+    struct nd_json *removed_at, *kept_at;
+};
+bool nd_run_wants_example(struct nd_run *run, unsigned worker, const struct nd_noted_removal *noted,
+                          struct nd_example *example);
+/* Count of n places, which are those of run->sizes, the clusters by their size. */
+void nd_run_count_clusters(struct nd_run *run, size_t n);
 
 /* The engine is used up: add its counts to run->past, and free it. */
 void nd_run_retire_dedup(struct nd_run *run);

@@ -234,6 +234,7 @@ TRY = {
     "manifest": "out/m2",
     "dedup clusters": "out/c2",
     "summary": "out/s2",
+    "report": "out/report.html",
     "differs": FLAG,
     "dry-run": FLAG,
     "progress": FLAG,

@@ -39,6 +39,7 @@ static const struct {
     {"known-sketches", "a.sketch", NULL, ""},
     {"link-to", "dir", NULL, ""},
     {"manifest", "m.jsonl", NULL, ""},
+    {"report", "r.html", NULL, ""},
     {"max-bad", "5%", NULL, "3/2"},
     {"memory", "2G", NULL, "1M"},
     {"missing-text", "empty", "skip", "bad"},

@@ -115,8 +115,9 @@ static void expect_rows(const char *a, const char *b, size_t context, const char
     char expected[2000];
 
     snprintf(expected, sizeof expected,
+             "<div class=\"beside\" tabindex=\"0\" role=\"group\" aria-label=\"The two texts\">"
              "<table class=\"texts\"><thead><tr><th scope=\"col\">A</th><th scope=\"col\">B</th>"
-             "</tr></thead><tbody>\n%s</tbody></table>\n",
+             "</tr></thead><tbody>\n%s</tbody></table></div>\n",
              rows);
     assert_int_equal(nd_html_side_by_side(&page, side, context, &err), ND_OK);
     assert_string_equal(text_of(&page), expected);
@@ -137,7 +138,8 @@ static void words_that_differ_are_marked(void **state)
     expect_rows("(One two.)", "one, TWO", 5, ROW("same", "(One two.)", "one, TWO"));
     expect_rows("to Hull at 9", "to York at 9", 5,
                 ROW("changed", "to <del>Hull</del> at 9", "to <ins>York</ins> at 9"));
-    expect_rows("\"Hull\" at 9", "at 9", 5, ROW("changed", "&quot;<del>Hull</del>&quot; at 9", "at 9"));
+    expect_rows("\"Hull\" at 9", "at 9", 5,
+                ROW("changed", "&quot;<del>Hull</del>&quot; at 9", "at 9"));
     expect_rows("a", "a b & c.", 5, ROW("changed", "a", "a <ins>b &amp; c</ins>."));
     expect_rows("x", "", 5, ROW("changed", "<del>x</del>", ""));
 }
