@@ -145,7 +145,8 @@ static enum nd_refusal check_body(struct nd_exchange *x)
 {
     const struct nd_server_options *options = &x->server->options;
     uint64_t most = options->body_bytes;
-    bool names_one = x->target.has[ND_PARAMETER_ID] || x->target.has[ND_PARAMETER_SECURITY];
+    bool names_one = x->target.has[ND_PARAMETER_ID] || x->target.has[ND_PARAMETER_SECURITY] ||
+                     x->target.has[ND_PARAMETER_TITLE];
 
     if (x->method != ND_VERB_POST)
         return x->head.length || x->head.is_chunked
@@ -167,7 +168,7 @@ static enum nd_refusal check_body(struct nd_exchange *x)
         return nd_refuse(&x->err, ND_REFUSAL_TOO_LARGE, "the body has more than %llu bytes",
                          (unsigned long long)most);
     if (names_one && (x->media == ND_MEDIA_JSON || x->media == ND_MEDIA_NDJSON))
-        return refuse(x, ND_REFUSAL_MALFORMED, "in JSON, id and security stand in the body");
+        return refuse(x, ND_REFUSAL_MALFORMED, "in JSON, id, security and title stand in the body");
     return ND_REFUSAL_NONE;
 }
 
@@ -241,6 +242,7 @@ static enum nd_refusal admit(struct nd_exchange *x, const char *method)
         return refuse(x, ND_REFUSAL_ENDING, "the service is ending");
     }
     refusal = nd_target_parse(x->uri, x->uri_len, &x->target, &x->err);
+    x->target.verb = x->method;
     if (refusal == ND_REFUSAL_NONE)
         refusal = check_site(x);
     if (refusal == ND_REFUSAL_NONE)

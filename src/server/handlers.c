@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/hash.h"
 #include "base/view.h"
 #include "evidence/name.h"
 #include "evidence/pair_evidence.h"
 #include "server/answers.h"
+#include "server/handle_lists.h"
 
 enum {
     LIMIT = 100, /* of lists, unless the request names one */
@@ -26,7 +26,7 @@ static bool is_dry(const struct nd_exchange *x)
 
 bool nd_handler_stores(const struct nd_exchange *x)
 {
-    return x->target.route == ND_ROUTE_DOCUMENTS && !is_dry(x);
+    return x->target.route == ND_ROUTE_DOCUMENTS && x->method == ND_VERB_POST && !is_dry(x);
 }
 
 bool nd_handler_is_long(const struct nd_exchange *x)
@@ -36,8 +36,12 @@ bool nd_handler_is_long(const struct nd_exchange *x)
 
     switch (x->target.route) {
     case ND_ROUTE_COMPARE:
+    case ND_ROUTE_CLUSTERS:
     case ND_ROUTE_SKETCHES: return true;
     case ND_ROUTE_DOCUMENTS:
+        if (x->method == ND_VERB_GET)
+            return nd_handler_lists_long(x);
+        /* fall through */
     case ND_ROUTE_QUERY:
     case ND_ROUTE_FINGERPRINTS:
         return x->body.len > (x->media == ND_MEDIA_TEXT ? QUICK_TEXT_BYTES : QUICK_PAGE_BYTES);
@@ -66,6 +70,8 @@ static enum nd_refusal read_body(struct nd_exchange *x, struct nd_workspace *w,
     refusal = nd_posted_text(w, x->media, x->charset, body, out, err);
     if (refusal != ND_REFUSAL_NONE)
         return refusal;
+    if (target->has[ND_PARAMETER_TITLE])
+        out->title = target->parameter[ND_PARAMETER_TITLE];
     out->id = target->parameter[ND_PARAMETER_ID];
     if (target->has[ND_PARAMETER_ID] && out->id.len == 0)
         return nd_refuse(err, ND_REFUSAL_INVALID, "id= is empty");
@@ -429,12 +435,6 @@ static enum nd_refusal handle_compare(struct nd_exchange *x, struct nd_workspace
 
 /* ---- The rest ---- */
 
-static uint64_t now(const struct nd_server *server)
-{
-    return server->options.now ? server->options.now(server->options.now_context)
-                               : (uint64_t)time(NULL);
-}
-
 static enum nd_refusal handle_crawl(struct nd_exchange *x, struct nd_workspace *w,
                                     struct nd_error *err)
 {
@@ -450,7 +450,7 @@ static enum nd_refusal handle_crawl(struct nd_exchange *x, struct nd_workspace *
         return refusal;
     result = nd_session_crawl(w->session, x->key->caller, expect, limit, &rows, &n, err);
     if (result == ND_STORE_OK)
-        nd_answer_crawl(&x->out, rows, n, now(x->server), x->server->has_simhash);
+        nd_answer_crawl(&x->out, rows, n, nd_server_now(x->server), x->server->has_simhash);
     return nd_refusal_of_store(result);
 }
 
@@ -563,8 +563,10 @@ enum nd_refusal nd_handle(struct nd_exchange *x, struct nd_workspace *w, struct 
     case ND_ROUTE_METRICS: return handle_metrics(x, err);
     case ND_ROUTE_STATS: return handle_stats(x, w, err);
     case ND_ROUTE_DOCUMENTS:
+        return x->method == ND_VERB_GET ? nd_handle_recent(x, w, err) : handle_posted(x, w, err);
     case ND_ROUTE_QUERY:
     case ND_ROUTE_FINGERPRINTS: return handle_posted(x, w, err);
+    case ND_ROUTE_CLUSTERS: return nd_handle_clusters(x, w, err);
     case ND_ROUTE_DOCUMENT:
     case ND_ROUTE_VERSIONS:
     case ND_ROUTE_NEAR:

@@ -14,6 +14,12 @@ uint64_t nd_now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+uint64_t nd_server_now(const struct nd_server *server)
+{
+    return server->options.now ? server->options.now(server->options.now_context)
+                               : (uint64_t)time(NULL);
+}
+
 void nd_server_note(const struct nd_server *server, const char *format, ...)
 {
     char line[512];

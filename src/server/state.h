@@ -113,6 +113,8 @@ struct nd_exchange {
 
 /* Microseconds of a clock that never goes back. */
 uint64_t nd_now_us(void);
+/* Seconds since 1970, as answers have them. */
+uint64_t nd_server_now(const struct nd_server *server);
 /* The detail of a refusal for this caller.  What a store that fails says may name files and places,
  * which tell of hidden documents: it goes to whoever runs the server, and to the administrator. */
 const char *nd_detail_for(const struct nd_exchange *x, enum nd_refusal refusal, const char *detail);

@@ -281,7 +281,7 @@ enum nd_store_result nd_session_crawl(struct nd_session *session, const struct n
  * id (docs/http.md).  A place says where a list ended, so that another one goes on behind it; it is
  * made of what the caller sees.
  */
-enum { ND_STORE_PLACE_MAX = 160, ND_STORE_SCANNED = 10000 };
+enum { ND_STORE_PLACE_MAX = 176, ND_STORE_SCANNED = 10000, ND_STORE_PAIRS = 200000 };
 struct nd_place {
     size_t len;
     uint8_t bytes[ND_STORE_PLACE_MAX];
@@ -305,6 +305,38 @@ struct nd_recent {
 enum nd_store_result nd_session_recent(struct nd_session *session, const struct nd_caller *caller,
                                        const struct nd_recent_query *query, struct nd_recent *out,
                                        struct nd_error *err);
+
+/*
+ * The clusters of at least two documents among the newest documents that a caller sees: among the
+ * first ND_STORE_SCANNED, or as many as ND_STORE_PAIRS pairs lead to (was_cut).
+ */
+struct nd_cluster_row {
+    struct nd_stored leader; /* without its text; it may be older than all that were looked at */
+    uint64_t size;           /* documents that were looked at */
+    uint64_t newest;         /* when the newest of them came */
+    uint64_t last_hour, last_day; /* how many came since then */
+};
+enum nd_cluster_order {
+    ND_CLUSTERS_SIZE,   /* the largest first */
+    ND_CLUSTERS_NEWEST, /* those with the newest document first */
+    ND_CLUSTERS_GROWTH  /* those that grew most in the last hour first, then in the last day */
+};
+struct nd_cluster_query {
+    size_t limit;
+    enum nd_cluster_order order;
+    const struct nd_place *after; /* NULL: begin with the first */
+};
+struct nd_clusters {
+    const struct nd_cluster_row *cluster;
+    size_t n;
+    uint64_t total, documents; /* of clusters; that were looked at */
+    bool was_cut, has_more;
+    struct nd_place next;
+    struct nd_work work;
+};
+enum nd_store_result nd_session_clusters(struct nd_session *session, const struct nd_caller *caller,
+                                         const struct nd_cluster_query *query,
+                                         struct nd_clusters *out, struct nd_error *err);
 
 /* Figures of what a caller sees; `due`: documents to be visited by now, up to ND_STORE_DUE_COUNTED of
  * them are counted. */

@@ -398,7 +398,8 @@ class Requests(unittest.TestCase):
             with self.subTest(target=target):
                 self.refused(self.server.ask("GET", target), 404, "no-path")
         for method, target, allow in (
-                ("POST", "/healthz", "GET, HEAD, OPTIONS"), ("PUT", "/v1/documents", "POST, OPTIONS"),
+                ("POST", "/healthz", "GET, HEAD, OPTIONS"),
+                ("PUT", "/v1/documents", "GET, HEAD, POST, OPTIONS"),
                 ("GET", "/v1/query", "POST, OPTIONS"), ("TRACE", "/v1/stats", "GET, HEAD, OPTIONS"),
                 ("POST", "/v1/documents/a", "DELETE, GET, HEAD, OPTIONS")):
             with self.subTest(method=method, target=target):
@@ -754,6 +755,43 @@ class Requests(unittest.TestCase):
         self.server.post("/v1/documents", json.dumps({"id": "titled", "html": page, "title": "Other"}))
         self.assertEqual(self.title_of("titled"), "Other")
         self.refused(self.server.post("/v1/documents", document("titled", text, title=7)), 422)
+
+    def test_a_title_may_stand_in_the_address_of_a_text(self):
+        text = words("titled text")
+        self.server.post("/v1/documents?id=titled+text&title=Rates+cut", text, "text/plain")
+        self.assertEqual(self.title_of("titled%20text"), "Rates cut")
+        page = f"<title>Rates</title><p>{text}"
+        self.server.post("/v1/documents?id=titled+text&title=Other", page, "text/html")
+        self.assertEqual(self.title_of("titled%20text"), "Other")
+        self.refused(self.server.post("/v1/documents?title=Other", document("x", text)), 400, "malformed")
+
+    def test_lists_go_on_from_a_cursor(self):
+        for i in range(5):
+            text = words(f"listed {i % 2}")
+            self.server.post("/v1/documents", document(f"http://listed.example/{i}", text, title=f"No {i}"))
+        listed, cursor = [], ""
+        while cursor is not None:
+            said = self.server.ask("GET", f"/v1/documents?site=Listed.example&since=1h&limit=2{cursor}").json()
+            listed += [d["id"] for d in said["documents"]]
+            cursor = said["next"] and "&cursor=" + said["next"]
+        self.assertEqual(listed, [f"http://listed.example/{i}" for i in (4, 3, 2, 1, 0)])
+        said = self.server.ask("GET", "/v1/documents?site=listed.example&title=NO+3").json()
+        self.assertEqual([d["title"] for d in said["documents"]], ["No 3"])
+        first = self.server.ask("GET", "/v1/documents?limit=1").json()
+        self.assertEqual((len(first["documents"]), self.server.ask("HEAD", "/v1/documents").status), (1, 200))
+        clusters = self.server.ask("GET", "/v1/clusters?limit=10000").json()
+        sizes = {c["leader"]["id"]: (c["size"], c["last_hour"], c["last_day"]) for c in clusters["clusters"]}
+        self.assertEqual(sizes["http://listed.example/0"], (3, 3, 3))
+        self.assertEqual((clusters["total"], clusters["cut"]), (len(sizes), False))
+
+    def test_what_a_list_cannot_be_asked_is_refused(self):
+        for target in ("/v1/documents?cursor=", "/v1/documents?cursor=AA", "/v1/documents?cursor=+",
+                       "/v1/documents?cursor=" + "A" * 400, "/v1/documents?since=yesterday", "/v1/documents?since=0",
+                       "/v1/documents?site=", "/v1/documents?site=a/b", "/v1/documents?limit=0",
+                       "/v1/documents?title=" + "x" * 301, "/v1/documents?order=size", "/v1/documents?id=x",
+                       "/v1/clusters?order=age", "/v1/clusters?cursor=A", "/v1/clusters?site=x"):
+            with self.subTest(target=target):
+                self.refused(self.server.ask("GET", target), 400, "malformed")
 
     def test_the_verdict_comes_from_the_nearest_document(self):
         first = words("nearest").split()

@@ -50,6 +50,7 @@ static void paths_lead_to_routes(void **state)
                  {"/v1/documents/", ND_ROUTE_NONE, ""},
                  {"/v1/documents//near", ND_ROUTE_NONE, ""},
                  {"/openapi.json", ND_ROUTE_FILE, ""},
+                 {"/v1/clusters?order=growth&cursor=AA_-", ND_ROUTE_CLUSTERS, ""},
                  {"/v1/documentsx", ND_ROUTE_NONE, ""}};
     struct nd_target target;
     char copy[64];
@@ -78,6 +79,32 @@ static void parameters_are_decoded(void **state)
     assert_true(target.has[ND_PARAMETER_LIMIT]);
     assert_int_equal(parse("/v1/crawl?a=5", copy, &target), ND_REFUSAL_NONE);
     assert_int_equal(nd_target_check(&target, NULL), ND_REFUSAL_MALFORMED);
+}
+
+/* A path with GET and POST has other parameters, and another limit, with each. */
+static void the_method_decides_about_parameters(void **state)
+{
+    static const struct {
+        const char *text;
+        bool get, post;
+    } of[] = {{"/v1/documents?limit=10000", true, false}, {"/v1/documents?limit=100", true, true},
+              {"/v1/documents?cursor=AA", true, false},   {"/v1/documents?since=1h", true, false},
+              {"/v1/documents?site=a", true, false},      {"/v1/documents?dry=1", false, true},
+              {"/v1/documents?id=a", false, true},        {"/v1/documents?title=a", true, true}};
+    struct nd_target target;
+    char copy[64];
+    size_t limit;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int is_post = 0; is_post < 2; is_post++) {
+            assert_int_equal(parse(of[i].text, copy, &target), ND_REFUSAL_NONE);
+            target.verb = is_post ? ND_VERB_POST : ND_VERB_GET;
+            assert_int_equal(nd_target_check(&target, NULL) == ND_REFUSAL_NONE &&
+                                 nd_target_limit(&target, 1, &limit, NULL) == ND_REFUSAL_NONE,
+                             is_post ? of[i].post : of[i].get);
+        }
+    assert_string_equal(nd_route_allow(ND_ROUTE_DOCUMENTS), "GET, HEAD, POST, OPTIONS");
 }
 
 static void percent_signs_need_two_digits(void **state)
@@ -306,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_lead_to_routes),
         cmocka_unit_test(parameters_are_decoded),
+        cmocka_unit_test(the_method_decides_about_parameters),
         cmocka_unit_test(percent_signs_need_two_digits),
         cmocka_unit_test(labels_are_split_at_commas),
         cmocka_unit_test(labels_are_sorted_and_stand_once),

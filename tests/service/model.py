@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import urllib.parse
 from fractions import Fraction
 
 
@@ -68,7 +69,7 @@ class Document:
     def __init__(self, name, labels, text, order, version):
         self.name, self.labels, self.text = name, labels, text
         self.order, self.version = order, version
-        self.visited = 0
+        self.visited = self.created = 0
         self.title = None
 
     @property
@@ -136,6 +137,7 @@ class Service:
             self.documents[key] = Document(*key, text, self.next_order, old.version + 1 if old else 1)
             self.next_order += 1
         document = self.documents[key]
+        document.created = old.created if old else self.now
         document.visited = self.now
         document.title = shown(title)
         return 200 if old else 201, verdict, document.version, is_changed
@@ -169,3 +171,31 @@ class Service:
         """The leader first, then in order of commits."""
         leader = self.leader_of(document, caller)
         return [leader] + [d for d in self.visible(caller) if d is not leader and self.leader_of(d, caller) is leader]
+
+    def newest(self, caller, since=0, site=None, words=()):
+        """The latest first: by the second in which they came, then by id; labels in any order."""
+        documents = [
+            d
+            for d in self.visible(caller)
+            if d.created >= since
+            and (site is None or is_of_site(d.name, site))
+            and all(word in re.findall(r"\w+", (d.title or "").lower()) for word in words)
+        ]
+        return sorted(documents, key=lambda d: (d.created, d.name.encode()), reverse=True)
+
+    def clusters(self, caller):
+        """Of those with at least two documents: the leader, how many there are, and when each came, the latest first."""
+        members = {}
+        for document in self.visible(caller):
+            members.setdefault(self.leader_of(document, caller).order, []).append(document)
+        leaders = {d.order: d for d in self.visible(caller)}
+        return [
+            (leaders[order].key, sorted((d.created for d in group), reverse=True))
+            for order, group in members.items()
+            if len(group) > 1
+        ]
+
+
+def is_of_site(name, site):
+    host = (urllib.parse.urlsplit(name).hostname or "") if "://" in name else ""
+    return host == site or host.endswith("." + site)

@@ -104,7 +104,8 @@ def check_members(spec, page):
     listed = dict(re.findall(r"^\* \*\*(.*?)\*\*: (.*?)(?=^\* |\Z)", section(page, "Other answers"),
                              re.S | re.M))
     for title, name in (("A document", "DocumentWithText"), ("Near, cluster", "Neighbours"),
-                        ("Versions", "Version"), ("Crawl", "CrawlRow"), ("Stats", "Stats"),
+                        ("Versions", "Version"), ("Crawl", "CrawlRow"), ("Stats", "Stats"), ("Documents", "DocumentList"),
+                        ("Clusters", "ClusterList"), ("Clusters", "Cluster"),
                         ("Fingerprints", "Fingerprints")):
         words = set(re.findall(r"\w+", " ".join(re.findall(r"`(.*?)`", listed[title], re.S))))
         own = members(spec, schemas[name])

@@ -21,7 +21,7 @@ import texts  # noqa: E402
 RECIPES = ["default", "short-texts", "manku-2007", "default,threshold=0.6", "default,candidates=simhash"]
 LABELS = [[], ["a"], ["b"], ["a", "b"]]
 CALLERS = {"nobody": [], "a": ["a"], "b": ["b"], "all": ["a", "b"], "root": ["*"]}
-IDS = ["x", "y", "z", "http://example.org/?q=1", "ö"]
+IDS = ["x", "y", "z", "http://example.org/?q=1", "https://A.example.org:8080/", "ö", "l" * 140]
 TITLES = [None, "", " \t", "Rates\n cut", "Rates rise", "Zinsen f\u00fcr alle", "\u00e9" * 149 + "x\u20ac", "a" * 400]
 
 
@@ -131,6 +131,52 @@ class Trial:
             got = [({"id": d["id"], "security": d["security"]}, d["title"], d["leads"]) for d in said["documents"]]
             self.expect(request, (got, said["total"]), (wanted, len(found)))
 
+    def ask_newest(self, who):
+        """The list of documents, in pages of any size: each document once, in the model's order."""
+        since = self.rng.choice([None, None, self.model.now, self.model.now - 3600, self.model.now - 9000])
+        site = self.rng.choice([None, None, "example.org", "a.example.org", "ample.org"])
+        words = self.rng.choice([[], [], ["rates"], ["cut", "rates"], ["f\u00fcr"], ["weather"]])
+        limit = self.rng.choice([None, 1, 2, 3])
+        asked = {"limit": limit, "site": site, "title": " ".join(words).upper() or None}
+        if since is not None:
+            asked["since"] = datetime.datetime.fromtimestamp(since, datetime.timezone.utc).isoformat()
+        found, pages = self.pages(who, "/v1/documents", "documents", asked)
+        wanted = self.model.newest(self.labels(who), since or 0, site, words)
+        got = [(seconds(d["created"]), d["id"]) for d in found]
+        self.expect(("newest", who, asked), got, [(d.created, d.name) for d in wanted])
+        keys = [(d["id"], tuple(d["security"]), d["title"]) for d in found]
+        self.expect(("newest", who, asked), sorted(keys, key=repr), sorted(((d.name, d.labels, d.title) for d in wanted), key=repr))
+        if not site and not words:  # no page but the last has less than the limit
+            self.expect(("pages of the newest", who, asked), pages, max(1, -(-len(wanted) // (limit or 100))))
+
+    def pages(self, who, path, name, asked):
+        """All that is in a list, and how many pages that took."""
+        found, cursor, pages = [], None, 0
+        while cursor or not pages:
+            said = self.service.send(who, "GET", path, cursor=cursor, **asked).json()
+            found += said[name]
+            cursor = said["next"]
+            pages += 1
+        return found, pages
+
+    def ask_clusters(self, who):
+        wanted = self.model.clusters(self.labels(who))
+        now = self.model.now
+        rank = {
+            "size": lambda times: (len(times), times[0]),
+            "newest": lambda times: (times[0], len(times)),
+            "growth": lambda times: (*(sum(t > now - s for t in times) for s in (3600, 86400)), len(times)),
+        }
+        for order, of in rank.items():
+            asked = {"limit": self.rng.choice([None, 1, 2]), "order": self.rng.choice([None, order]) if order == "size" else order}
+            found, _ = self.pages(who, "/v1/clusters", "clusters", asked)
+            got = [({"id": c["leader"]["id"], "security": c["leader"]["security"]}, c["size"], seconds(c["newest"]), c["last_hour"], c["last_day"]) for c in found]
+            made = [(key, len(t), t[0], sum(x > now - 3600 for x in t), sum(x > now - 86400 for x in t)) for key, t in wanted]
+            self.expect(("clusters", who, asked), sorted(got, key=repr), sorted(made, key=repr))
+            times = {repr(key): t for key, t in wanted}
+            ranks = [of(times[repr(one[0])]) for one in got]
+            self.expect(("order of clusters", who, asked), ranks, sorted(ranks, reverse=True))
+
     def ask_stats(self, who):
         said = self.service.send(who, "GET", "/v1/stats").json()["visible"]
         seen = self.model.visible(self.labels(who))
@@ -157,10 +203,15 @@ def try_seed(program, neardup, seed):
                     trial.query(who, rng.choice(some_texts))
                 elif what == 2:
                     trial.ask_about(who, name, rng.choice([None, labels]))
+                elif what == 3:
+                    trial.ask_newest(who)
+                    trial.ask_clusters(who)
                 else:
                     trial.put(who, name, labels, rng.choice(some_texts))
             for who in CALLERS:
                 trial.ask_stats(who)
+                trial.ask_newest(who)
+                trial.ask_clusters(who)
                 for text in some_texts:
                     trial.query(who, text)
                 for name in IDS:

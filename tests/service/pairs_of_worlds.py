@@ -10,6 +10,7 @@ ones, deletions, and more copies than max_checks.  All answers to the caller are
 seed and both answers are printed.
 """
 
+import base64
 import json
 import os
 import random
@@ -120,12 +121,27 @@ def questions(rng, some_texts):
         yield "GET", "/v1/compare", None, None, sides
     for limit in (None, 1, 3, 10000):
         yield "GET", "/v1/crawl", None, None, {"limit": limit}
-    for path in ("/v1/stats", "/v1/sketches", "/metrics", "/healthz", "/readyz", "/openapi.json", "/v1/nothing", "/v1/documents"):
+    for path in ("/v1/stats", "/v1/sketches", "/metrics", "/healthz", "/readyz", "/openapi.json", "/v1/nothing"):
         yield "GET", path, None, None, {}
+    yield from lists(rng)
     for text in rng.sample(some_texts, min(6, len(some_texts))):
         yield "POST", "/v1/query", text.encode(), "text/plain", asked(rng)
         yield "POST", "/v1/fingerprints", text.encode(), "text/plain", {}
     yield from posts_that_store_nothing(rng, some_texts)
+
+
+def lists(rng):
+    """Pages of lists; a cursor behind each place where a visible document could be."""
+    for limit in (None, 1, 3):
+        for more in ({}, {"since": rng.choice(["1h", "3d"])}, {"site": "example.org"}, {"title": rng.choice(["rates", "weather"])}):
+            yield "GET", "/v1/documents", None, None, {"limit": limit, **more}
+        for order in (None, "size", "newest", "growth"):
+            yield "GET", "/v1/clusters", None, None, {"limit": limit, "order": order}
+    for seconds in (START, START + 3600, START + 10**6):
+        place = seconds.to_bytes(8, "big") + rng.randbytes(16) + rng.choice(IDS).encode()
+        cursor = base64.urlsafe_b64encode(place).rstrip(b"=").decode()
+        yield "GET", "/v1/documents", None, None, {"cursor": cursor, "limit": 2}
+    yield "GET", "/v1/documents", None, None, {"cursor": "x"}
 
 
 def posts_that_store_nothing(rng, some_texts):

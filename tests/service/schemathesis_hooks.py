@@ -6,7 +6,7 @@ import schemathesis
 
 HEAD_MAX = 12_000  # of the 16 KiB of a head, some 14 can be used; of one that nearly fills it, the connection is closed
 TEXTS = ("text/plain", "text/html")
-WORDS = ("id", "security", "a", "b", "a_security", "b_security")  # parameters that are texts
+WORDS = ("id", "security", "a", "b", "a_security", "b_security", "title", "site", "since", "cursor")  # parameters that are texts
 
 
 @schemathesis.serializer("application/x-ndjson")

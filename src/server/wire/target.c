@@ -23,8 +23,10 @@ static const struct {
     [ND_ROUTE_READY] = {"/readyz", ND_VERB_GET, 0, true},
     [ND_ROUTE_METRICS] = {"/metrics", ND_VERB_GET, 0, false},
     [ND_ROUTE_STATS] = {"/v1/stats", ND_VERB_GET, 0, false},
-    [ND_ROUTE_DOCUMENTS] = {"/v1/documents", ND_VERB_POST,
-                            HAS(ID) | HAS(SECURITY) | HAS(DRY) | HAS(LIMIT) | HAS(MAX_AGE), false},
+    [ND_ROUTE_DOCUMENTS] = {"/v1/documents", ND_VERB_GET | ND_VERB_POST,
+                            HAS(ID) | HAS(SECURITY) | HAS(DRY) | HAS(LIMIT) | HAS(MAX_AGE) |
+                                HAS(TITLE),
+                            false},
     [ND_ROUTE_QUERY] = {"/v1/query", ND_VERB_POST, HAS(LIMIT) | HAS(MAX_AGE), false},
     [ND_ROUTE_FINGERPRINTS] = {"/v1/fingerprints", ND_VERB_POST, 0, false},
     [ND_ROUTE_DOCUMENT] = {"/v1/documents/{id}", ND_VERB_GET | ND_VERB_DELETE, HAS(SECURITY),
@@ -38,7 +40,13 @@ static const struct {
                           HAS(A) | HAS(B) | HAS(A_SECURITY) | HAS(B_SECURITY), false},
     [ND_ROUTE_CRAWL] = {"/v1/crawl", ND_VERB_GET, HAS(LIMIT) | HAS(EXPECT), false},
     [ND_ROUTE_SKETCHES] = {"/v1/sketches", ND_VERB_GET, 0, false},
+    [ND_ROUTE_CLUSTERS] = {"/v1/clusters", ND_VERB_GET, HAS(LIMIT) | HAS(CURSOR) | HAS(ORDER),
+                           false},
 };
+
+/* What GET has in place of the parameters of POST. */
+static const unsigned LIST_PARAMETERS =
+    HAS(LIMIT) | HAS(CURSOR) | HAS(SINCE) | HAS(SITE) | HAS(TITLE);
 
 static const char *const PARAMETER[ND_PARAMETER_COUNT] = {
     [ND_PARAMETER_ID] = "id",
@@ -51,6 +59,11 @@ static const char *const PARAMETER[ND_PARAMETER_COUNT] = {
     [ND_PARAMETER_B_SECURITY] = "b_security",
     [ND_PARAMETER_MAX_AGE] = "max_age",
     [ND_PARAMETER_EXPECT] = "expect",
+    [ND_PARAMETER_CURSOR] = "cursor",
+    [ND_PARAMETER_SINCE] = "since",
+    [ND_PARAMETER_SITE] = "site",
+    [ND_PARAMETER_TITLE] = "title",
+    [ND_PARAMETER_ORDER] = "order",
 };
 
 const char *nd_route_name(enum nd_route route)
@@ -68,6 +81,7 @@ const char *nd_route_allow(enum nd_route route)
     switch (ROUTE[route].methods) {
     case ND_VERB_GET: return "GET, HEAD, OPTIONS";
     case ND_VERB_POST: return "POST, OPTIONS";
+    case ND_VERB_GET | ND_VERB_POST: return "GET, HEAD, POST, OPTIONS";
     case ND_VERB_GET | ND_VERB_DELETE: return "DELETE, GET, HEAD, OPTIONS";
     default: return "OPTIONS";
     }
@@ -189,9 +203,9 @@ static enum nd_refusal parse_document(struct nd_view rest, struct nd_target *out
 static enum nd_refusal parse_path(struct nd_view path, struct nd_target *out, struct nd_error *err)
 {
     static const enum nd_route plain[] = {
-        ND_ROUTE_HEALTH,    ND_ROUTE_READY,   ND_ROUTE_METRICS,      ND_ROUTE_STATS,
-        ND_ROUTE_DOCUMENTS, ND_ROUTE_QUERY,   ND_ROUTE_FINGERPRINTS, ND_ROUTE_COMPARE,
-        ND_ROUTE_CRAWL,     ND_ROUTE_SKETCHES};
+        ND_ROUTE_HEALTH,    ND_ROUTE_READY,    ND_ROUTE_METRICS,      ND_ROUTE_STATS,
+        ND_ROUTE_DOCUMENTS, ND_ROUTE_QUERY,    ND_ROUTE_FINGERPRINTS, ND_ROUTE_COMPARE,
+        ND_ROUTE_CRAWL,     ND_ROUTE_SKETCHES, ND_ROUTE_CLUSTERS};
     struct nd_view rest = path;
 
     out->path = path;
@@ -273,10 +287,18 @@ enum nd_refusal nd_target_parse(char *text, size_t len, struct nd_target *out, s
     return refusal;
 }
 
+/* The parameters that the route has with the method of the request. */
+static unsigned parameters_of(const struct nd_target *target)
+{
+    return target->route == ND_ROUTE_DOCUMENTS && target->verb == ND_VERB_GET
+               ? LIST_PARAMETERS
+               : ROUTE[target->route].parameters;
+}
+
 enum nd_refusal nd_target_check(const struct nd_target *target, struct nd_error *err)
 {
     for (unsigned i = 0; i < ND_PARAMETER_COUNT; i++)
-        if (target->has[i] && !(ROUTE[target->route].parameters & 1u << i))
+        if (target->has[i] && !(parameters_of(target) & 1u << i))
             return nd_refuse(err, ND_REFUSAL_MALFORMED, "%s does not have the parameter '%s'",
                              ROUTE[target->route].name, PARAMETER[i]);
     return ND_REFUSAL_NONE;
@@ -350,7 +372,7 @@ static enum nd_refusal read_number(const struct nd_target *target, enum nd_param
 enum nd_refusal nd_target_limit(const struct nd_target *target, size_t otherwise, size_t *limit,
                                 struct nd_error *err)
 {
-    bool is_posted = ROUTE[target->route].methods & ND_VERB_POST;
+    bool is_posted = ROUTE[target->route].methods & ND_VERB_POST && target->verb != ND_VERB_GET;
 
     *limit = otherwise;
     return read_number(target, ND_PARAMETER_LIMIT, is_posted ? ND_STORE_NEAREST_MAX : 10000, limit,

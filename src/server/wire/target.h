@@ -27,9 +27,10 @@ enum nd_route {
     ND_ROUTE_CLUSTER,
     ND_ROUTE_COMPARE,
     ND_ROUTE_CRAWL,
-    ND_ROUTE_SKETCHES
+    ND_ROUTE_SKETCHES,
+    ND_ROUTE_CLUSTERS
 };
-#define ND_ROUTE_COUNT (ND_ROUTE_SKETCHES + 1)
+#define ND_ROUTE_COUNT (ND_ROUTE_CLUSTERS + 1)
 
 enum nd_verb {
     ND_VERB_GET = 1, /* HEAD is answered as GET is */
@@ -49,9 +50,14 @@ enum nd_parameter {
     ND_PARAMETER_A_SECURITY,
     ND_PARAMETER_B_SECURITY,
     ND_PARAMETER_MAX_AGE,
-    ND_PARAMETER_EXPECT
+    ND_PARAMETER_EXPECT,
+    ND_PARAMETER_CURSOR,
+    ND_PARAMETER_SINCE,
+    ND_PARAMETER_SITE,
+    ND_PARAMETER_TITLE,
+    ND_PARAMETER_ORDER
 };
-#define ND_PARAMETER_COUNT (ND_PARAMETER_EXPECT + 1)
+#define ND_PARAMETER_COUNT (ND_PARAMETER_ORDER + 1)
 
 /* A list of labels, as a parameter has it. */
 struct nd_label_list {
@@ -63,6 +69,7 @@ struct nd_target {
     enum nd_route route;
     struct nd_view path; /* as it was sent */
     struct nd_view id;   /* decoded */
+    enum nd_verb verb;   /* whoever parses sets it: a path may have other parameters with GET */
     bool has[ND_PARAMETER_COUNT];
     struct nd_view parameter[ND_PARAMETER_COUNT]; /* decoded */
 };

@@ -135,7 +135,7 @@ enum nd_status nd_recent_begin(struct nd_recent_walk *walk, struct nd_session *s
     const size_t n = session->sets.n + 1;
 
     if (after && (after->len <= PLACE_ID || after->len > PLACE_MAX))
-        return nd_fail(err, ND_EINVAL, "this is no place in a list");
+        return nd_fail(err, ND_EINVAL, "cursor= is none that this service gave");
     *walk = (struct nd_recent_walk){.session = session};
     walk->cursor = nd_alloc_array(n, sizeof *walk->cursor);
     walk->heap = nd_alloc_array(n, sizeof(struct nd_recent_cursor *));
