@@ -29,9 +29,12 @@ struct nd_codecs {
     __typeof__(lzma_stream_decoder) *lzma_init;
     __typeof__(lzma_code) *lzma_code;
     __typeof__(lzma_end) *lzma_end;
+    __typeof__(lzma_lzma_preset) *lzma_preset;
+    __typeof__(lzma_stream_encoder_mt) *lzma_writer_init;
     __typeof__(BZ2_bzDecompressInit) *bz2_init;
     __typeof__(BZ2_bzDecompress) *bz2_decode;
     __typeof__(BZ2_bzDecompressEnd) *bz2_end;
+    __typeof__(BZ2_bzBuffToBuffCompress) *bz2_encode;
     __typeof__(deflateInit2_) *deflate_init;
     __typeof__(deflateReset) *deflate_reset;
     __typeof__(deflateSetDictionary) *deflate_follow;

@@ -57,12 +57,8 @@
     X(read_support_format_zip_seekable)                                                            \
     X(read_support_format_zip_streamable)                                                          \
     X(set_error)                                                                                   \
-    X(write_add_filter_bzip2)                                                                      \
-    X(write_add_filter_gzip)                                                                       \
     X(write_add_filter_lz4)                                                                        \
     X(write_add_filter_none)                                                                       \
-    X(write_add_filter_xz)                                                                         \
-    X(write_add_filter_zstd)                                                                       \
     X(write_close)                                                                                 \
     X(write_data)                                                                                  \
     X(write_fail)                                                                                  \

@@ -89,6 +89,8 @@ const char *nd_lzma_load(void)
         {"lzma_stream_decoder", &nd_codecs.lzma_init},
         {"lzma_code", &nd_codecs.lzma_code},
         {"lzma_end", &nd_codecs.lzma_end},
+        {"lzma_lzma_preset", &nd_codecs.lzma_preset},
+        {"lzma_stream_encoder_mt", &nd_codecs.lzma_writer_init},
     };
     static struct nd_library lzma = {.file = ND_LZMA_SONAME,
                                      .without = "without liblzma",
@@ -104,6 +106,7 @@ const char *nd_bz2_load(void)
         {"BZ2_bzDecompressInit", &nd_codecs.bz2_init},
         {"BZ2_bzDecompress", &nd_codecs.bz2_decode},
         {"BZ2_bzDecompressEnd", &nd_codecs.bz2_end},
+        {"BZ2_bzBuffToBuffCompress", &nd_codecs.bz2_encode},
     };
     static struct nd_library bz2 = {.file = ND_BZ2_SONAME,
                                     .without = "without libbz2",

@@ -31,5 +31,9 @@ struct nd_encoder *nd_gzip_encoder_new(unsigned level, const struct nd_pool *poo
                                        nd_packer_sink *sink, void *context, struct nd_error *err);
 struct nd_encoder *nd_zstd_encoder_new(unsigned level, const struct nd_pool *pool,
                                        nd_packer_sink *sink, void *context, struct nd_error *err);
+struct nd_encoder *nd_xz_encoder_new(unsigned level, const struct nd_pool *pool,
+                                     nd_packer_sink *sink, void *context, struct nd_error *err);
+struct nd_encoder *nd_bzip2_encoder_new(unsigned level, const struct nd_pool *pool,
+                                        nd_packer_sink *sink, void *context, struct nd_error *err);
 
 #endif

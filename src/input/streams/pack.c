@@ -2,8 +2,8 @@
 
 /*
  * A packer is a filter in front of a sink: the caller writes bytes or entries, and the packed bytes
- * go to a function. libarchive makes archives, and compresses xz, bzip2 and lz4; an encoder of
- * our own (encoder.h) makes gzip and zstd, behind the archive if there is one. The same input
+ * go to a function. libarchive makes archives, and compresses lz4; an encoder of our
+ * own (encoder.h) makes the other compressions, behind the archive if there is one. The same input
  * must give the same bytes on every run, so names are not converted by locale and times come from
  * the caller.
  */
@@ -79,8 +79,8 @@ static const struct compression {
     {"none", 0, 0, &nd_libarchive.write_add_filter_none, NULL},
     {"gzip", 4, 9, &nd_libarchive.write_add_filter_none, nd_gzip_encoder_new},
     {"zstd", 3, 19, &nd_libarchive.write_add_filter_none, nd_zstd_encoder_new},
-    {"xz", 6, 9, &nd_libarchive.write_add_filter_xz, NULL},
-    {"bzip2", 9, 9, &nd_libarchive.write_add_filter_bzip2, NULL},
+    {"xz", 6, 9, &nd_libarchive.write_add_filter_none, nd_xz_encoder_new},
+    {"bzip2", 9, 9, &nd_libarchive.write_add_filter_none, nd_bzip2_encoder_new},
     {"lz4", 1, 9, &nd_libarchive.write_add_filter_lz4, NULL},
 };
 

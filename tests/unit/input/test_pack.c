@@ -6,10 +6,17 @@
 #include "base/thread/pool.h"
 #include "input/streams/pack.h"
 
-enum { GZIP_BLOCK = 1 << 17, ZSTD_SHORT = 1 << 19, ZSTD_JOB = 1 << 21, MOST = 2 * ZSTD_JOB + 1 };
+enum {
+    GZIP_BLOCK = 1 << 17,
+    ZSTD_SHORT = 1 << 19,
+    ZSTD_JOB = 1 << 21,
+    BZIP2_BLOCK = 9 * 79984,
+    XZ_BLOCK = 1 << 22,
+    MOST = XZ_BLOCK + 100001
+};
 
 static const char *const COMPRESSION[] = {"gzip", "zstd", "xz", "bzip2", "lz4"};
-enum { KINDS = 5, ENCODED = 2 }; /* the first ones are made on several threads */
+enum { XZ = 2, KINDS = 5, ENCODED = 4 }; /* the first ones are made on several threads */
 
 static char *text;
 
@@ -84,16 +91,20 @@ static void assert_same(const struct nd_buffer *a, const struct nd_buffer *b)
 /* Around every border: nothing, a byte less, none less, a byte more. */
 static void all_lengths_are_unpacked_by_the_program(void **state)
 {
-    static const size_t border[] = {0, GZIP_BLOCK, 4 * GZIP_BLOCK, ZSTD_SHORT, ZSTD_JOB, MOST - 1};
+    static const size_t border[KINDS][5] = {
+        {0, GZIP_BLOCK, 4 * GZIP_BLOCK, MOST - 1},
+        {0, ZSTD_SHORT, ZSTD_JOB, MOST - 1},
+        {0, XZ_BLOCK},
+        {0, BZIP2_BLOCK, 2 * BZIP2_BLOCK},
+        {0, GZIP_BLOCK},
+    };
 
     (void)state;
     for (int k = 0; k < KINDS; k++) {
-        for (size_t i = 0; i < sizeof border / sizeof *border; i++) {
-            for (size_t len = border[i] ? border[i] - 1 : 0; len <= border[i] + 1; len++) {
+        for (size_t i = 0; i == 0 || border[k][i]; i++) {
+            for (size_t len = i ? border[k][i] - 1 : 0; len <= border[k][i] + 1; len++) {
                 struct nd_buffer packed = {0};
 
-                if (k >= ENCODED && i > 1)
-                    continue;
                 pack(COMPRESSION[k], 0, 3, len, 100000, &packed);
                 assert_unpacks(COMPRESSION[k], &packed, len);
                 nd_buffer_release(&packed);
@@ -106,21 +117,44 @@ static void the_bytes_do_not_depend_on_threads_or_steps(void **state)
 {
     static const unsigned threads[] = {0, 1, 2, 7};
     static const size_t step[] = {MOST, GZIP_BLOCK, 4099};
+    static const size_t len[] = {MOST, MOST, XZ_BLOCK + 1, BZIP2_BLOCK};
+    static const size_t stride[] = {1, 1, 5, 1}; /* xz is slow */
 
     (void)state;
     for (int k = 0; k < ENCODED; k++) {
         struct nd_buffer first = {0};
 
-        pack(COMPRESSION[k], 0, 0, MOST, 65536, &first);
-        for (size_t i = 0; i < 12; i++) {
+        pack(COMPRESSION[k], 1, 0, len[k], 65536, &first);
+        for (size_t i = 0; i < 12; i += stride[k]) {
             struct nd_buffer again = {0};
 
-            pack(COMPRESSION[k], 0, threads[i % 4], MOST, step[i / 4], &again);
+            pack(COMPRESSION[k], 1, threads[i % 4], len[k], step[i / 4], &again);
             assert_same(&again, &first);
             nd_buffer_release(&again);
         }
         nd_buffer_release(&first);
     }
+}
+
+/* bzip2 first makes five bytes of four equal ones; all blocks must be of one part all the same. */
+static void runs_of_four_fit_a_block(void **state)
+{
+    char *words = text;
+
+    (void)state;
+    text = malloc(2 * BZIP2_BLOCK);
+    assert_non_null(text);
+    for (size_t i = 0; i < 2 * BZIP2_BLOCK; i++)
+        text[i] = (char)('a' + i / 4 % 7);
+    for (unsigned level = 1; level <= 9; level += 4) {
+        struct nd_buffer packed = {0};
+
+        pack("bzip2", level, 2, 2 * BZIP2_BLOCK, 65536, &packed);
+        assert_unpacks("bzip2", &packed, 2 * BZIP2_BLOCK);
+        nd_buffer_release(&packed);
+    }
+    free(text);
+    text = words;
 }
 
 static void a_level_is_heeded(void **state)
@@ -176,11 +210,11 @@ static void a_full_disk_ends_it(void **state)
     (void)state;
     for (int k = 0; k < ENCODED; k++) {
         for (size_t space = 0; space < 200000; space = 3 * space + 5) {
-            const struct nd_packing packing = {COMPRESSION[k], NULL, 0, pool};
+            const struct nd_packing packing = {COMPRESSION[k], NULL, 1, pool};
             struct full_disk disk = {space};
             struct nd_error err = {.status = ND_OK};
             struct nd_packer *p = nd_packer_new(&packing, fill_disk, &disk, NULL);
-            enum nd_status status = nd_packer_write(p, text, MOST, &err);
+            enum nd_status status = nd_packer_write(p, text, k == XZ ? XZ_BLOCK / 2 : MOST, &err);
 
             if (status == ND_OK)
                 status = nd_packer_finish(p, &err);
@@ -197,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_lengths_are_unpacked_by_the_program),
         cmocka_unit_test(the_bytes_do_not_depend_on_threads_or_steps),
+        cmocka_unit_test(runs_of_four_fit_a_block),
         cmocka_unit_test(a_level_is_heeded),
         cmocka_unit_test(a_level_that_is_too_high_is_refused),
         cmocka_unit_test(a_full_disk_ends_it),
