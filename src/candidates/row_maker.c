@@ -132,7 +132,7 @@ enum nd_status nd_row_maker_run(struct nd_row_maker *maker, const struct nd_dedu
     nd_worker_begin(w);
     nd_arena_reset(&w->held);
     if (nd_item_read(w, item) &&
-        (all ? item->read.n_tokens > 0 : nd_row_is_compared(maker->rows, item))) {
+        ((all && item->read.n_tokens > 0) || nd_row_is_compared(maker->rows, item))) {
         nd_item_sketch(w, item);
         (void)nd_item_sign(w, item);
     }

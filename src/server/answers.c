@@ -107,7 +107,7 @@ static void put_likeness(struct nd_json *out, const struct nd_likeness *likeness
         nd_json_null(out);
     }
     nd_json_key(out, "distance");
-    if (likeness->distance <= NO_DISTANCE)
+    if (likeness->distance != UINT32_MAX)
         nd_json_uint(out, likeness->distance);
     else
         nd_json_null(out);

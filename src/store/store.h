@@ -96,8 +96,8 @@ struct nd_store *nd_store_open(const char *folder, const struct nd_store_options
 enum nd_status nd_store_close(struct nd_store *store, struct nd_error *err);
 
 const struct nd_recipe *nd_store_recipe(const struct nd_store *store);
-/* ND_EUNSUPPORTED: a recipe that is not decided by resemblance or by the distance of one simhash of
- * 64 bits, or that reads fields or markup; the message names the key. */
+/* ND_EUNSUPPORTED: a recipe that is decided neither by resemblance nor by signatures, or that reads
+ * fields or markup; the message names the key. */
 enum nd_status nd_store_recipe_check(const struct nd_recipe *recipe, struct nd_error *err);
 
 /* ---- Who calls ---- */

@@ -164,6 +164,30 @@ END
     [[ $output == *copy/df/* ]]
 }
 
+@test "serve: a recipe that decides by signatures, whose index is made again from the database" {
+    serve --recipe henzinger-2006-b
+    long="$text $(seq -s ' ' 100 200)"
+    post a "$long" >/dev/null
+    post b "$long one more" >answer
+    [ "$(member verdict)" = near-duplicate ]
+    post c "$long two more" >/dev/null
+    [ "$(get /v1/documents/b -X DELETE)" = 204 ]
+    stop
+    run neardup store check store
+    [ "$status" -eq 0 ]
+    serve
+    post d "$long and more" >answer
+    [ "$(member verdict)" = near-duplicate ]
+    post e "$long two more" >answer
+    [ "$(member verdict)" = duplicate ]
+    [ "$(get /v1/documents/d/near)" = 200 ]
+    [ "$(python3 -c 'import json; print([d["id"] for d in json.load(open("answer"))["documents"]])')" = "['a', 'c', 'e']" ]
+    stop
+    neardup store backup -q store copy
+    run neardup store check copy
+    [ "$status" -eq 0 ]
+}
+
 @test "serve: --durability interval acknowledges at once" {
     serve --durability interval:20
     post a "$text" >answer

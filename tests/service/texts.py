@@ -39,3 +39,22 @@ def family(rng, most):
         texts.append(written(rng, words))
         originals.append(words)
     return texts
+
+
+def articles(rng, most):
+    """Up to `most` longer texts: sentences with stop words, of which a few words or sentences were changed."""
+    sentences = [
+        "".join((rng.choice(["the ", "a ", "is ", "an "]) if rng.random() < 0.4 else "") + rng.choice(WORDS) + rng.choice(WORDS) + " " for _ in range(rng.randrange(5, 15)))
+        for _ in range(60)
+    ]
+    originals = [[rng.choice(sentences) for _ in range(rng.choice([12, 20, 30]))] for _ in range(2)]
+    found = []
+    for _ in range(rng.randrange(most // 2, most + 1)):
+        article = list(rng.choice(originals))
+        for _ in range(rng.choice([0, 0, 1, 1, 2])):
+            article[rng.randrange(len(article))] = rng.choice(sentences)
+        words = " ".join(sentence.capitalize().strip() + "." for sentence in article).split(" ")
+        for _ in range(rng.choice([0, 0, 1, 3])):
+            words[rng.randrange(len(words))] = rng.choice(WORDS)
+        found.append(" ".join(words))
+    return found

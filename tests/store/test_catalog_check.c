@@ -115,6 +115,7 @@ static void put_world(struct nd_txn *txn)
     OK(nd_catalog_put_segment(txn, 1, &w.segment[1], NULL));
     OK(nd_catalog_put_segment(txn, 2, &w.segment[2], NULL));
     OK(nd_catalog_put_removal(txn, 9, ENTRIES + 1, NULL));
+    OK(nd_catalog_put_signatures(txn, 4, view("signatures"), NULL));
     OK(nd_catalog_put_state(txn, &w.state, NULL));
 }
 
@@ -301,9 +302,10 @@ static void add_row(struct nd_txn *txn, int what)
     case 11: OK(nd_catalog_put_counts(txn, 7, &(struct nd_set_counts){0}, NULL)); break;
     case 12: OK(nd_catalog_put_recent(txn, 0, 1, view("nobody"), NULL)); break;
     case 13: OK(nd_catalog_put_recent(txn, 1, 1, id_of(7), NULL)); break; /* it came later */
+    case 14: OK(nd_catalog_put_signatures(txn, 99, view("signatures"), NULL)); break;
     default:
         key.len = 3;
-        OK(nd_catalog_put(txn, (enum nd_catalog_table)(what - 14), &key, view("x"), NULL));
+        OK(nd_catalog_put(txn, (enum nd_catalog_table)(what - 15), &key, view("x"), NULL));
     }
 }
 
@@ -372,6 +374,7 @@ static const struct {
     {add_row, 11, "counts: there is no label set 7"},
     {add_row, 12, "there is no document with this id that came then"},
     {add_row, 13, "there is no document with this id that came then"},
+    {add_row, 14, "entry 99 has signatures, and is missing"},
 };
 
 static void each_damage_is_found(void **state)
@@ -466,7 +469,7 @@ static void keys_of_a_wrong_length_are_found(void **state)
         struct findings found;
 
         put_world(txn);
-        add_row(txn, 14 + table);
+        add_row(txn, 15 + table);
         found = check(txn, nd_catalog_table_name((enum nd_catalog_table)table));
         assert_true(found.is_found);
         nd_catalog_abort(txn);

@@ -413,6 +413,7 @@ static int read_damaged(struct nd_txn *txn, enum nd_catalog_table table, struct 
         memset(last.bytes, 0xFF, sizeof last.bytes);
         memset(last.bytes, 0, 4);
         return nd_catalog_recent_before(txn, &last, &c, &view_of_row, err);
+    case ND_TABLE_SIGNATURES: return nd_catalog_get_signatures(txn, 0, &view_of_row, err);
     default: return 0;
     }
 }
@@ -420,8 +421,7 @@ static int read_damaged(struct nd_txn *txn, enum nd_catalog_table table, struct 
 /* A key of a table as it should be. */
 static struct nd_key key_of(enum nd_catalog_table table)
 {
-    static const size_t len[ND_CATALOG_TABLES] = {5, 4,  4,  20, 4,  12, 12,
-                                                    12, 20, 4,  12, 4,  14};
+    static const size_t len[ND_CATALOG_TABLES] = {5, 4, 4, 20, 4, 12, 12, 12, 20, 4, 12, 4, 14, 4};
     struct nd_key key = {.len = len[table]};
 
     if (table == ND_TABLE_META)

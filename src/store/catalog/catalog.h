@@ -131,6 +131,16 @@ int nd_catalog_find_entry(struct nd_txn *txn, uint32_t label_set, struct nd_text
 int nd_catalog_next_entry(struct nd_txn *txn, uint32_t *number, struct nd_entry *entry,
                           struct nd_error *err);
 
+/* ---- Signatures of entries, by number: only where the recipe decides by them ---- */
+
+enum nd_status nd_catalog_put_signatures(struct nd_txn *txn, uint32_t entry, struct nd_view packed,
+                                         struct nd_error *err);
+/* `packed` points into the transaction, and is not aligned. */
+int nd_catalog_get_signatures(struct nd_txn *txn, uint32_t entry, struct nd_view *packed,
+                              struct nd_error *err);
+enum nd_status nd_catalog_delete_signatures(struct nd_txn *txn, uint32_t entry,
+                                            struct nd_error *err);
+
 /* ---- Documents, by label set and id ---- */
 
 /* What a document is called: one line of valid UTF-8 without control characters.  Empty: it has no

@@ -207,6 +207,30 @@ enum nd_status nd_catalog_delete_entry(struct nd_txn *txn, uint32_t number,
     return status ? status : nd_catalog_delete(txn, ND_TABLE_TEXTS, &text, err);
 }
 
+enum nd_status nd_catalog_put_signatures(struct nd_txn *txn, uint32_t entry, struct nd_view packed,
+                                         struct nd_error *err)
+{
+    struct nd_key key = key_32(entry);
+
+    return nd_catalog_put(txn, ND_TABLE_SIGNATURES, &key, packed, err);
+}
+
+int nd_catalog_get_signatures(struct nd_txn *txn, uint32_t entry, struct nd_view *packed,
+                              struct nd_error *err)
+{
+    struct nd_key key = key_32(entry);
+
+    return nd_catalog_get(txn, ND_TABLE_SIGNATURES, &key, packed, err);
+}
+
+enum nd_status nd_catalog_delete_signatures(struct nd_txn *txn, uint32_t entry,
+                                            struct nd_error *err)
+{
+    struct nd_key key = key_32(entry);
+
+    return nd_catalog_delete(txn, ND_TABLE_SIGNATURES, &key, err);
+}
+
 int nd_catalog_next_entry(struct nd_txn *txn, uint32_t *number, struct nd_entry *entry,
                           struct nd_error *err)
 {

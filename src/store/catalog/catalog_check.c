@@ -394,6 +394,22 @@ static enum nd_status check_entry(struct checked *c, const struct catalog_walk *
     return check_entry_text(c, number, &e);
 }
 
+/* What they are is compared with the text (upkeep/check.c). */
+static enum nd_status check_signatures(struct checked *c, const struct catalog_walk *w)
+{
+    uint32_t number = key_number(w, 0);
+    struct nd_entry e;
+    struct nd_error why;
+
+    switch (looked_up(c, nd_catalog_get_entry(c->txn, number, &e, &why), &why)) {
+    case FAILED: return failed(c);
+    case MISSING: find(c, "entry %" PRIu32 " has signatures, and is missing", number); break;
+    case FOUND:
+    case UNREADABLE: break;
+    }
+    return ND_OK;
+}
+
 static enum nd_status check_text(struct checked *c, const struct catalog_walk *w)
 {
     struct nd_entry e;
@@ -626,6 +642,17 @@ static enum nd_status check_recent(struct checked *c, const struct catalog_walk 
 
 /* ---- Pairs ---- */
 
+/* Whether a pair shares more than its entries have; where they have signatures, it has a score
+ * instead. */
+static bool shares_too_much(struct checked *c, const struct nd_pair_row *row, uint32_t a,
+                            const struct nd_entry *of_a, const struct nd_entry *of_b)
+{
+    struct nd_view signatures;
+
+    return (row->shared > of_a->row.n_shingles || row->shared > of_b->row.n_shingles) &&
+           nd_catalog_get_signatures(c->txn, a, &signatures, NULL) == 0;
+}
+
 static enum nd_status check_pair(struct checked *c, const struct catalog_walk *w)
 {
     uint32_t a = key_number(w, 0), set = key_number(w, 4), b = key_number(w, 8);
@@ -659,7 +686,7 @@ static enum nd_status check_pair(struct checked *c, const struct catalog_walk *w
          (other_set != of_a.label_set || other_number != a || other.shared != row.shared ||
           other.distance != row.distance || other.identical != row.identical)))
         find_row(c, w, "the pair is not there from the other side");
-    else if (row.shared > of_a.row.n_shingles || row.shared > of_b.row.n_shingles)
+    else if (shares_too_much(c, &row, a, &of_a, &of_b))
         find_row(c, w, "the pair shares more shingles than its entries have");
     return ND_OK;
 }
@@ -755,12 +782,13 @@ static enum nd_status check_tables(struct checked *c)
         enum nd_catalog_table table;
         size_t key_len;
         enum nd_status (*check)(struct checked *c, const struct catalog_walk *w);
-    } walks[] = {{ND_TABLE_META, 0, check_nothing},      {ND_TABLE_SEGMENTS, 4, read_segment},
-                 {ND_TABLE_ENTRIES, 4, check_entry},     {ND_TABLE_TEXTS, 20, check_text},
-                 {ND_TABLE_HOLDERS, 12, check_holder},   {ND_TABLE_DOCUMENTS, 0, check_document},
-                 {ND_TABLE_VERSIONS, 12, check_version}, {ND_TABLE_DUE, 20, check_due},
-                 {ND_TABLE_PAIRS, 12, check_pair},       {ND_TABLE_COUNTS, 4, check_counts},
-                 {ND_TABLE_REMOVALS, 12, check_removal}, {ND_TABLE_RECENT, 0, check_recent}};
+    } walks[] = {{ND_TABLE_META, 0, check_nothing},         {ND_TABLE_SEGMENTS, 4, read_segment},
+                 {ND_TABLE_ENTRIES, 4, check_entry},        {ND_TABLE_TEXTS, 20, check_text},
+                 {ND_TABLE_HOLDERS, 12, check_holder},      {ND_TABLE_DOCUMENTS, 0, check_document},
+                 {ND_TABLE_VERSIONS, 12, check_version},    {ND_TABLE_DUE, 20, check_due},
+                 {ND_TABLE_PAIRS, 12, check_pair},          {ND_TABLE_COUNTS, 4, check_counts},
+                 {ND_TABLE_REMOVALS, 12, check_removal},    {ND_TABLE_RECENT, 0, check_recent},
+                 {ND_TABLE_SIGNATURES, 4, check_signatures}};
     enum nd_status status = check_state(c);
 
     if (status == ND_OK)

@@ -8,9 +8,9 @@
 
 const char *nd_catalog_table_name(enum nd_catalog_table table)
 {
-    static const char *const name[] = {"meta",     "label_sets", "entries", "texts", "documents",
-                                       "holders",  "versions",   "pairs",   "due",   "counts",
-                                       "removals", "segments",   "recent"};
+    static const char *const name[] = {
+        "meta",  "label_sets", "entries", "texts",    "documents", "holders", "versions",
+        "pairs", "due",        "counts",  "removals", "segments",  "recent",  "signatures"};
 
     _Static_assert(sizeof name / sizeof *name == ND_CATALOG_TABLES, "a name for each table");
     return name[table];

@@ -22,6 +22,7 @@ enum nd_catalog_table {
     ND_TABLE_REMOVALS,
     ND_TABLE_SEGMENTS,
     ND_TABLE_RECENT,
+    ND_TABLE_SIGNATURES,
     ND_CATALOG_TABLES
 };
 const char *nd_catalog_table_name(enum nd_catalog_table table);

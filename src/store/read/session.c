@@ -203,8 +203,9 @@ static enum nd_status collect(struct nd_session *session, const struct nd_caller
     status = nd_session_begin(session, caller, err);
     if (status == ND_OK) {
         *is_same = store->commit == session->state.commit;
-        status = nd_search_collect(&session->search, store->index, text, session->sets.number,
-                                   session->sets.n, session->state.next_entry, err);
+        status = nd_search_collect(&session->search, store->index, &store->signatures, text,
+                                   session->sets.number, session->sets.n, session->state.next_entry,
+                                   err);
         if (status != ND_OK)
             nd_session_end(session);
     }

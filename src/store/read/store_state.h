@@ -10,6 +10,7 @@
 #include "index/live.h"
 #include "store/catalog/catalog.h"
 #include "store/catalog/label_sets.h"
+#include "store/search/signed_entries.h"
 #include "store/search/sketching.h"
 #include "store/segments/segments.h"
 #include "store/store.h"
@@ -61,7 +62,8 @@ struct nd_store {
      * it, and removed after the commit that has not: `commit` is the last one that was removed for.
      */
     struct nd_rwlock *index_lock;
-    struct nd_index *index; /* NULL: the store was opened to be read only */
+    struct nd_index *index;              /* NULL: the store was opened to be read only */
+    struct nd_signed_entries signatures; /* of the same entries, under the same lock */
     uint64_t commit;
 
     struct nd_write_queue queue;

@@ -336,6 +336,8 @@ int nd_near_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
         struct nd_overlap of_y = {n_shingles, y->n_shingles, y->shared};
 
         nearer = nd_fraction_compare(nd_measure(verify, &of_y), nd_measure(verify, &of_x));
+    } else if (nd_sketching_signs(sketching)) {
+        nearer = x->shared > y->shared ? -1 : x->shared < y->shared;
     } else {
         nearer = x->distance < y->distance ? -1 : x->distance > y->distance;
     }

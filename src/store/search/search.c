@@ -27,12 +27,38 @@ bool nd_search_init(struct nd_search *search, struct nd_sketch_maker *maker)
 void nd_search_release(struct nd_search *search)
 {
     free(search->key);
+    nd_key_list_release(&search->keys);
     nd_candidates_release(&search->found);
     nd_candidates_release(&search->same);
     nd_shingle_set_release(&search->shingles);
     free(search->met);
     free(search->searched);
     free(search->hit);
+}
+
+/* Whether some signature has bits, whose distance is told. */
+static bool has_bits(const struct nd_matching *m)
+{
+    for (unsigned i = 0; i < m->method.n_signatures; i++)
+        if (m->shape[i].form == ND_FORM_BITS)
+            return true;
+    return false;
+}
+
+struct nd_near_entry nd_near_itself(const struct nd_sketching *sketching, uint32_t number,
+                                    uint32_t set, uint64_t n_shingles)
+{
+    bool signs = nd_sketching_signs(sketching);
+
+    return (struct nd_near_entry){
+        .number = number,
+        .set = set,
+        .identical = ND_IDENTICAL_BYTES,
+        .n_shingles = n_shingles,
+        .shared = signs                                    ? UINT16_MAX
+                  : nd_sketching_reads_shingles(sketching) ? n_shingles
+                                                           : 0,
+        .distance = signs && !has_bits(sketching->rows.plan.matching) ? UINT16_MAX : 0};
 }
 
 /* ---- Candidates ---- */
@@ -87,9 +113,64 @@ static bool collect_near(struct nd_search *search, const struct nd_index *index,
     return true;
 }
 
-static bool collect_in_set(struct nd_search *search, const struct nd_index *index,
-                           const struct nd_sketched *text, struct nd_index_row *row, uint32_t below)
+static const struct nd_matching *matching_of(const struct nd_search *search)
 {
+    return plan_of(search)->matching;
+}
+
+/* Ask the rule about those that may have the same tokens, whose evidence it is, too. */
+static void score_same_tokens(struct nd_search *search, const struct nd_signed_entries *entries,
+                              const struct nd_sketched *text, size_t first)
+{
+    struct nd_match match;
+
+    for (size_t i = first; i < search->n_met; i++) {
+        struct nd_met *met = &search->met[i];
+        bool holds = met->number < entries->next &&
+                     nd_matching_compare_stored(matching_of(search), text->signatures,
+                                                entries->index, met->number, &match);
+
+        met->score = holds ? (uint16_t)match.score : ND_SCORE_NONE;
+        met->distance = met->number < entries->next ? (uint16_t)match.distance : UINT16_MAX;
+    }
+}
+
+/* Collect those for which the rule holds, the best first. */
+static bool collect_matching(struct nd_search *search, const struct nd_index *index,
+                             const struct nd_signed_entries *entries,
+                             const struct nd_sketched *text, const struct nd_index_row *row,
+                             bool without_same, uint32_t below)
+{
+    const struct nd_matching *m = matching_of(search);
+    struct nd_document_signatures x = *text->signatures;
+    const struct nd_signature_row own = {x.signature, row->group, x.length};
+
+    if (!nd_signature_index_row_keys(m->shape, m->lookup, m->n_lookups, &own, &search->keys))
+        return false;
+    x.group = row->group;
+    x.keys = search->keys;
+    if (nd_matching_query(search->maker->maker.crew.worker->matching, entries->index, &x,
+                          &search->found) != ND_OK)
+        return false;
+    for (size_t i = 0; i < search->found.count; i++) {
+        const struct nd_candidate *found = &search->found.items[i];
+
+        if (found->number >= below ||
+            (without_same && nd_index_identity(index, found->number) == row->identity))
+            continue;
+        if (!add_met(search, index, row, found->number, false))
+            return false;
+        search->met[search->n_met - 1].score = found->equal;
+        search->met[search->n_met - 1].distance = found->distance;
+    }
+    return true;
+}
+
+static bool collect_in_set(struct nd_search *search, const struct nd_index *index,
+                           const struct nd_signed_entries *entries, const struct nd_sketched *text,
+                           struct nd_index_row *row, uint32_t below)
+{
+    bool signs = nd_sketching_signs(search->maker->sketching) && text->signatures;
     struct nd_searched *set;
     bool by_tokens = text->equal_by == ND_EQUAL_BY_TOKENS;
 
@@ -99,7 +180,12 @@ static bool collect_in_set(struct nd_search *search, const struct nd_index *inde
     *set = (struct nd_searched){.set = row->group, .first = search->n_met};
     if (by_tokens && !collect_same_tokens(search, index, row, below))
         return false;
-    if (!row->identity_only) {
+    if (signs)
+        score_same_tokens(search, entries, text, set->first);
+    if (signs && !row->identity_only &&
+        !collect_matching(search, index, entries, text, row, by_tokens, below))
+        return false;
+    if (!nd_sketching_signs(search->maker->sketching) && !row->identity_only) {
         nd_table_keys(&search->maker->sketching->index, row, search->key);
         if (!collect_near(search, index, row, by_tokens, below))
             return false;
@@ -109,6 +195,7 @@ static bool collect_in_set(struct nd_search *search, const struct nd_index *inde
 }
 
 enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index *index,
+                                 const struct nd_signed_entries *entries,
                                  const struct nd_sketched *text, const uint32_t *sets,
                                  size_t n_sets, uint32_t below, struct nd_error *err)
 {
@@ -120,7 +207,7 @@ enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index
     search->equal = UINT32_MAX;
     for (size_t i = 0; i < n_sets; i++) {
         row.group = sets[i];
-        if (!collect_in_set(search, index, text, &row, below))
+        if (!collect_in_set(search, index, entries, text, &row, below))
             return no_memory(err);
     }
     return ND_OK;
@@ -174,8 +261,11 @@ static int compare_near(struct nd_search *search, const struct nd_sketched *text
     uint64_t need;
     enum nd_status status;
 
-    if (text->row.identity_only ||
-        (rows->kind != ND_ROW_LOW_BYTES && hit->distance > rows->plan.distance))
+    if (text->row.identity_only)
+        return 0;
+    if (nd_sketching_signs(search->maker->sketching))
+        return hit->shared != ND_SCORE_NONE;
+    if ((rows->kind != ND_ROW_LOW_BYTES && hit->distance > rows->plan.distance))
         return 0;
     if (!nd_sketching_reads_shingles(search->maker->sketching))
         return 1;
@@ -197,6 +287,7 @@ int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *te
     *hit = (struct nd_near_entry){.number = met->number,
                                   .set = set,
                                   .n_shingles = met->n_shingles,
+                                  .shared = met->score,
                                   .distance = met->distance};
     if (met->has_tokens) {
         is_hit = source->fetch(source->context, met->number, &other, err);
@@ -220,8 +311,8 @@ static enum nd_status find_equal(struct nd_search *search, const struct nd_sketc
                                  const struct nd_search_source *source, struct nd_searched *set,
                                  uint32_t *number, struct nd_error *err)
 {
-    struct nd_near_entry hit = {
-        .set = set->set, .identical = ND_IDENTICAL_BYTES, .n_shingles = text->n_shingles};
+    struct nd_near_entry hit =
+        nd_near_itself(search->maker->sketching, UINT32_MAX, set->set, text->n_shingles);
     int found = text->equal_by == ND_EQUAL_NEVER
                     ? 0
                     : source->find(source->context, set->set, text, &hit.number, err);
@@ -231,8 +322,6 @@ static enum nd_status find_equal(struct nd_search *search, const struct nd_sketc
         return (enum nd_status)found;
     *number = search->equal = hit.number;
     set->has_equal = true;
-    if (nd_sketching_reads_shingles(search->maker->sketching))
-        hit.shared = text->n_shingles;
     return add_hit(search, hit) ? ND_OK : no_memory(err);
 }
 
@@ -330,11 +419,26 @@ static void leave_out(struct nd_index_row *row, unsigned table)
     row->left_out.word[table / 64] |= UINT64_C(1) << table % 64;
 }
 
+/* The table of signatures comes behind those of the index. */
+static unsigned table_of_signatures(const struct nd_sketching *sketching)
+{
+    return nd_table_count(&sketching->index);
+}
+
+static bool is_left_out(const struct nd_index_row *row, unsigned table)
+{
+    return row->left_out.word[table / 64] >> table % 64 & 1;
+}
+
+bool nd_row_is_signed(const struct nd_sketching *sketching, const struct nd_index_row *row)
+{
+    return nd_sketching_signs(sketching) && !row->identity_only &&
+           !is_left_out(row, table_of_signatures(sketching));
+}
+
 bool nd_row_is_listed(const struct nd_sketching *sketching, const struct nd_index_row *row)
 {
-    unsigned table = nd_table_identity(&sketching->index);
-
-    return !(row->left_out.word[table / 64] >> table % 64 & 1);
+    return !is_left_out(row, nd_table_identity(&sketching->index));
 }
 
 /* Count the entries under the row's keys, but for those that are gone. */
@@ -367,13 +471,15 @@ bool nd_search_note_crowded(const struct nd_search *search, const struct nd_inde
     unsigned identity = nd_table_identity(&sketching->index);
     size_t most = plan_of(search)->params.max_checks, n_same = 0;
 
+    if (nd_sketching_signs(sketching) && same_set->n_met >= most)
+        leave_out(row, table_of_signatures(sketching));
     for (size_t i = 0; i < same_set->n_met; i++)
         n_same += search->met[same_set->first + i].has_tokens;
     if (text->equal_by != ND_EQUAL_BY_TOKENS || n_same >= most) {
         leave_out(row, identity);
         return false;
     }
-    if (same_set->n_met < most || row->identity_only)
+    if (same_set->n_met < most || row->identity_only || nd_sketching_signs(sketching))
         return true;
     count_keys(search, index, row, gone, n_gone, full);
     for (unsigned t = 0; t < identity; t++)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "index/live.h"
+#include "store/search/signed_entries.h"
 #include "store/search/sketching.h"
 
 /* The view of the store that a search needs. Functions that return int: 1, 0, or < 0 with *err. */
@@ -37,9 +38,13 @@ struct nd_near_entry {
     uint32_t number, set;
     enum nd_identical identical;
     uint64_t n_shingles; /* of the entry */
-    uint64_t shared;     /* shingles; 0 where the recipe does not compare them */
-    unsigned distance;
+    uint64_t shared; /* shingles; the score of a rule on signatures; 0 where neither is compared */
+    unsigned distance; /* UINT16_MAX: no signature has bits */
 };
+
+/* An entry as near as can be to itself. */
+struct nd_near_entry nd_near_itself(const struct nd_sketching *sketching, uint32_t number,
+                                    uint32_t set, uint64_t n_shingles);
 
 /* The work done in one label set. */
 struct nd_searched {
@@ -54,13 +59,15 @@ struct nd_searched {
 struct nd_met {
     uint32_t number, n_shingles;
     uint16_t distance;
+    uint16_t score;  /* of a rule on signatures; ND_SCORE_NONE: it does not hold */
     bool has_tokens; /* perhaps those of the text: its identity is the same */
 };
 
 /* The working memory of one thread. */
 struct nd_search {
     struct nd_sketch_maker *maker;
-    uint64_t *key; /* of a row */
+    uint64_t *key;           /* of a row */
+    struct nd_key_list keys; /* of signatures */
     struct nd_candidates found, same;
     struct nd_shingle_set shingles;
     bool has_shingles; /* of the text at hand */
@@ -78,8 +85,10 @@ struct nd_search {
 bool nd_search_init(struct nd_search *search, struct nd_sketch_maker *maker);
 void nd_search_release(struct nd_search *search);
 
-/* The candidates of a text among the numbers below a bound, in these label sets.  ND_ENOMEM. */
+/* The candidates of a text among the numbers below a bound, in these label sets; `entries`: what
+ * nd_sketching_signs asks for.  ND_ENOMEM. */
 enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index *index,
+                                 const struct nd_signed_entries *entries,
                                  const struct nd_sketched *text, const uint32_t *sets,
                                  size_t n_sets, uint32_t below, struct nd_error *err);
 /* Compare them exactly, at most max_checks in each set, and find those with the very bytes of the
@@ -102,6 +111,8 @@ int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *te
 bool nd_search_note_crowded(const struct nd_search *search, const struct nd_index *index,
                             const struct nd_sketched *text, const struct nd_searched *same_set,
                             const uint32_t *gone, size_t n_gone, struct nd_index_row *row);
+/* Whether the signatures of an entry with this row are listed: only where the recipe asks for that. */
+bool nd_row_is_signed(const struct nd_sketching *sketching, const struct nd_index_row *row);
 /* Whether an entry with this row is listed. */
 bool nd_row_is_listed(const struct nd_sketching *sketching, const struct nd_index_row *row);
 

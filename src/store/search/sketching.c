@@ -1,8 +1,9 @@
 /* sketching.c - which recipes are served, and what a text is looked up and compared by
  *
- * A served recipe says by one number how near two documents are: their resemblance, or the distance
- * of one simhash of 64 bits.  So a document is a row of the index of sketches, whichever signature
- * the simhash comes from, and a pair needs a few bytes.  What a document is must follow from its
+ * A served recipe says by one number how near two documents are: their resemblance, the distance of
+ * one simhash of 64 bits, or the score of a rule on signatures.  In the first two cases a document is
+ * a row of the index of sketches, whichever signature the simhash comes from; in the last one its
+ * signatures are in an index of their own (signed_entries.h).  A pair needs a few bytes.  What a document is must follow from its
  * text alone: fields, links and markup are not stored.  A df table is the store's own copy, which
  * never changes (store/upkeep/store_tables.h).
  */
@@ -45,18 +46,19 @@ static enum nd_status check_text_alone(const struct nd_recipe_signature *x, stru
     return ND_OK;
 }
 
-static enum nd_status check_fingerprint(const struct nd_row_plan *rows, struct nd_error *err)
+/* Whether a row of the index has what a rule compares: the distance of one simhash of 64 bits. */
+static bool is_fingerprint(const struct nd_row_plan *rows)
 {
     const struct nd_recipe_signature *x = &rows->plan.matching->method.signature[rows->signature];
 
+    return x->signature.kind == ND_SIGNATURE_SIMHASH && rows->words == 1 &&
+           x->signature.bits == 64 && rows->plan.distance <= ND_SIMHASH_BITS_MAX;
+}
+
+static enum nd_status check_signatures(const struct nd_row_plan *rows, struct nd_error *err)
+{
     if (rows->plan.params.verify != ND_VERIFY_NONE)
         return refuse(err, "", "verify", "with candidates = match a store serves verify = none");
-    if (x->signature.kind != ND_SIGNATURE_SIMHASH)
-        return refuse(err, x->name, "kind", "a store serves the distance of a simhash");
-    if (rows->words != 1 || x->signature.bits != 64)
-        return refuse(err, x->name, "bits", "a store serves simhashes of 64 bits");
-    if (rows->plan.distance > ND_SIMHASH_BITS_MAX)
-        return refuse(err, "", "match", "a store serves distances of at most 15 bits");
     for (unsigned i = 0; i < rows->plan.matching->method.n_signatures; i++) {
         enum nd_status status = check_text_alone(&rows->plan.matching->method.signature[i], err);
 
@@ -86,17 +88,20 @@ static enum nd_status plan_recipe(struct nd_row_plan *rows, const struct nd_reci
     const char *key = NULL;
     enum nd_status status = nd_row_plan_init(rows, recipe, &key, err);
 
+    if (status == ND_EUNSUPPORTED && key && strcmp(key, "match") == 0) {
+        rows->kind = ND_ROW_KEYS;
+        status = ND_OK;
+    }
     if (status == ND_EUNSUPPORTED && key)
-        return refuse(
-            err, "", key,
-            "a store serves recipes that decide by resemblance (candidates = minhash, "
-            "verify = jaccard) or by the distance of one simhash of 64 bits (candidates = "
-            "simhash, or match = distance(NAME) <= BITS)");
+        return refuse(err, "", key,
+                      "a store serves recipes that decide by resemblance (candidates = minhash, "
+                      "verify = jaccard), by a simhash (candidates = simhash) or by signatures "
+                      "(candidates = match)");
     if (status == ND_OK)
         status = check_decision(recipe, err);
-    if (status == ND_OK && rows->kind == ND_ROW_FINGERPRINT)
-        status = check_fingerprint(rows, err);
-    return status;
+    if (status == ND_OK && rows->kind == ND_ROW_FINGERPRINT && !is_fingerprint(rows))
+        rows->kind = ND_ROW_KEYS;
+    return status == ND_OK && rows->plan.matching ? check_signatures(rows, err) : status;
 }
 
 enum nd_status nd_store_recipe_check(const struct nd_recipe *recipe, struct nd_error *err)
@@ -180,6 +185,8 @@ enum nd_status nd_sketch_text(struct nd_sketch_maker *maker, struct nd_view text
     out->row.identity_only |= !nd_row_is_compared(rows, &item);
     if (rows->kind == ND_ROW_FINGERPRINT)
         take_fingerprint(rows, &item, out);
+    if (rows->kind == ND_ROW_KEYS)
+        out->signatures = item.read.signatures;
     if (nd_sketching_reads_shingles(maker->sketching))
         out->shingle = nd_sketcher_shingles(maker->maker.crew.worker->sketcher)->distinct;
     return ND_OK;

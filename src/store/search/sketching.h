@@ -25,6 +25,13 @@ static inline bool nd_sketching_reads_shingles(const struct nd_sketching *sketch
     return sketching->rows.plan.params.verify == ND_VERIFY_JACCARD;
 }
 
+/* Whether pairs are decided by a rule on signatures, other than the distance of one simhash of 64
+ * bits. */
+static inline bool nd_sketching_signs(const struct nd_sketching *sketching)
+{
+    return sketching->rows.kind == ND_ROW_KEYS;
+}
+
 /* The hashes and signatures of a text. */
 struct nd_sketched {
     struct nd_view text;
@@ -32,6 +39,8 @@ struct nd_sketched {
     struct nd_index_row row; /* without group and keys; its simhash is what decides by distance */
     uint64_t n_tokens, n_shingles;
     const uint64_t *shingle; /* distinct; NULL where the recipe does not compare them */
+    /* Where nd_sketching_signs; NULL: the text has none. */
+    const struct nd_document_signatures *signatures;
     bool is_short, is_empty;
     enum nd_equal_by equal_by;
 };

@@ -24,20 +24,11 @@ struct nd_likeness nd_likeness_of(const struct nd_sketching *sketching, uint64_t
 {
     struct nd_likeness likeness = {.identical = hit->identical, .distance = hit->distance};
 
+    if (nd_sketching_signs(sketching) && hit->distance == UINT16_MAX)
+        likeness.distance = UINT32_MAX;
     if (nd_sketching_reads_shingles(sketching))
         likeness.overlap = (struct nd_overlap){n_shingles, hit->n_shingles, hit->shared};
     return likeness;
-}
-
-struct nd_near_entry nd_near_itself(const struct nd_sketching *sketching, uint32_t number,
-                                    uint32_t set, uint64_t n_shingles)
-{
-    return (struct nd_near_entry){.number = number,
-                                  .set = set,
-                                  .identical = ND_IDENTICAL_BYTES,
-                                  .n_shingles = n_shingles,
-                                  .shared =
-                                      nd_sketching_reads_shingles(sketching) ? n_shingles : 0};
 }
 
 void nd_judge_ask(struct nd_judge *judge, const struct nd_asked *asked, uint64_t now)

@@ -20,10 +20,6 @@ struct nd_verdict nd_verdict_of_text(const struct nd_sketched *text);
 struct nd_likeness nd_likeness_of(const struct nd_sketching *sketching, uint64_t n_shingles,
                                   const struct nd_near_entry *hit);
 
-/* An entry as near as can be to itself. */
-struct nd_near_entry nd_near_itself(const struct nd_sketching *sketching, uint32_t number,
-                                    uint32_t set, uint64_t n_shingles);
-
 /* The document in question, if it is stored: it is no answer to itself. */
 struct nd_own_document {
     uint32_t entry; /* ND_NO_ENTRY: it is not stored */

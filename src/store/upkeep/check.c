@@ -25,6 +25,7 @@ struct checking {
     struct nd_sketch_maker maker;
     struct nd_search search;
     struct nd_reader reader;
+    struct nd_buffer packed, aligned; /* signatures of a text, and of a row */
 };
 
 static void find(struct checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -73,6 +74,48 @@ static void compare_sketch(struct checking *c, uint32_t number, const struct nd_
         find(c, "entry %" PRIu32 ": the %s of its text is not what its row says", number, what);
 }
 
+/* Compare the signatures of a text with those that the database has. */
+static enum nd_status check_signatures(struct checking *c, uint32_t number,
+                                       const struct nd_sketched *text)
+{
+    const struct nd_sketching *sketching = &c->store->sketching;
+    struct nd_error why;
+    struct nd_view row;
+    enum nd_status status;
+    int found;
+
+    if (!nd_sketching_signs(sketching))
+        return ND_OK;
+    status =
+        nd_signatures_pack(sketching->rows.plan.matching, text->signatures, &c->packed, c->err);
+    if (status != ND_OK)
+        return status;
+    found = nd_catalog_get_signatures(c->reader.txn, number, &row, &why);
+    if (found == 0)
+        find(c, "entry %" PRIu32 ": it has no signatures", number);
+    else if (found == 1 && !nd_equal_bytes(row, (struct nd_view){c->packed.data, c->packed.len}))
+        find(c, "entry %" PRIu32 ": the signatures of its text are not what its row says", number);
+    return found == ND_ENOMEM ? find_failure(c, number, ND_ENOMEM, &why) : ND_OK;
+}
+
+/* Ask the rule about a text and another entry, by the signatures that the database has of it. */
+static void score_pair(struct checking *c, const struct nd_sketched *text, struct nd_met *met)
+{
+    const struct nd_matching *matching = c->store->sketching.rows.plan.matching;
+    struct nd_document_signatures other;
+    struct nd_match match;
+    struct nd_view row;
+
+    met->distance = UINT16_MAX;
+    if (!text->signatures ||
+        nd_catalog_get_signatures(c->reader.txn, met->number, &row, NULL) != 1 ||
+        nd_signatures_unpack_row(matching, row, &c->aligned, &other, NULL) != ND_OK)
+        return;
+    if (nd_matching_compare(matching, text->signatures, &other, &match))
+        met->score = (uint16_t)match.score;
+    met->distance = (uint16_t)match.distance;
+}
+
 /* Compare a pair with what its texts say; `text` is that of the entry. */
 static enum nd_status check_pair(struct checking *c, uint32_t number, const struct nd_entry *entry,
                                  const struct nd_sketched *text, uint32_t set, uint32_t other,
@@ -93,9 +136,10 @@ static enum nd_status check_pair(struct checking *c, uint32_t number, const stru
                         .distance = (uint16_t)nd_count_ones(entry->row.simhash ^ with.row.simhash),
                         .has_tokens = text->equal_by != ND_EQUAL_BY_BYTES &&
                                       entry->row.identity == with.row.identity};
+    if (nd_sketching_signs(&c->store->sketching))
+        score_pair(c, text, &met);
     if (memcmp(&entry->hash, &with.hash, sizeof with.hash) == 0) {
-        hit = (struct nd_near_entry){.identical = ND_IDENTICAL_BYTES};
-        hit.shared = nd_sketching_reads_shingles(&c->store->sketching) ? text->n_shingles : 0;
+        hit = nd_near_itself(&c->store->sketching, other, set, text->n_shingles);
     } else {
         is_hit = nd_search_compare_one(&c->search, text, &source, set, &met, &hit, &why);
     }
@@ -154,7 +198,11 @@ static enum nd_status check_text(struct checking *c, uint32_t number, const stru
     if (status != ND_OK)
         return find_failure(c, number, status, &why);
     compare_sketch(c, number, entry, &text);
-    status = nd_search_collect(&c->search, c->store->index, &text, NULL, 0, 0, c->err);
+    status = check_signatures(c, number, &text);
+    if (status != ND_OK)
+        return status;
+    status = nd_search_collect(&c->search, c->store->index, &c->store->signatures, &text, NULL, 0,
+                               0, c->err);
     return status == ND_OK ? check_pairs(c, number, entry, &text) : status;
 }
 
@@ -290,6 +338,8 @@ enum nd_status nd_store_check(struct nd_store *store,
         status = check_all(&c);
         nd_catalog_abort(c.reader.txn);
     }
+    nd_buffer_release(&c.packed);
+    nd_buffer_release(&c.aligned);
     nd_reader_release(&c.reader);
     nd_search_release(&c.search);
     nd_sketch_maker_release(&c.maker);

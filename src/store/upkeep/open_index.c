@@ -235,10 +235,60 @@ static bool from_snapshot(struct nd_store *store, struct nd_txn *txn,
     return index != NULL;
 }
 
+/* ---- Signatures ---- */
+
+static enum nd_status add_signed(struct nd_store *store, struct nd_txn *txn, uint32_t number,
+                                 const struct nd_index_row *row, struct nd_buffer *buffer,
+                                 struct nd_error *err)
+{
+    const struct nd_matching *matching = store->sketching.rows.plan.matching;
+    struct nd_document_signatures x;
+    struct nd_view packed;
+    enum nd_status status;
+    int found = nd_catalog_get_signatures(txn, number, &packed, err);
+
+    if (found < 0)
+        return (enum nd_status)found;
+    if (!found)
+        return nd_fail(err, ND_EINPUT, "%s: entry %lu has no signatures", store->folder,
+                       (unsigned long)number);
+    status = nd_signatures_unpack_row(matching, packed, buffer, &x, err);
+    return status == ND_OK
+               ? nd_signed_entries_add(&store->signatures, matching, number, &x, row->group,
+                                       nd_row_is_signed(&store->sketching, row), err)
+               : status;
+}
+
+/* Their index has no snapshot: all rows are read. */
+static enum nd_status open_signatures(struct nd_store *store, struct nd_txn *txn,
+                                      struct nd_error *err)
+{
+    struct nd_buffer buffer = {0};
+    struct nd_entry entry;
+    uint32_t number = 0;
+    enum nd_status status =
+        nd_signed_entries_init(&store->signatures, store->sketching.rows.plan.matching, err);
+    int found;
+
+    while (status == ND_OK && (found = nd_catalog_next_entry(txn, &number, &entry, err)) != 0) {
+        status = found < 0 ? (enum nd_status)found
+                           : add_signed(store, txn, number, &entry.row, &buffer, err);
+        number++;
+    }
+    nd_buffer_release(&buffer);
+    return status;
+}
+
 enum nd_status nd_store_open_index(struct nd_store *store, struct nd_txn *txn,
                                    const struct nd_catalog_state *state, uint32_t *next,
                                    struct nd_error *err)
 {
+    if (nd_sketching_signs(&store->sketching)) {
+        enum nd_status status = open_signatures(store, txn, err);
+
+        if (status != ND_OK)
+            return status;
+    }
     if (from_snapshot(store, txn, state, next))
         return ND_OK;
     return rebuild(store, txn, state, &store->index, next, err);

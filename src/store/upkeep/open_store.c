@@ -391,6 +391,7 @@ static void free_store(struct nd_store *store)
         free(store->writer);
     }
     nd_index_free(store->index);
+    nd_signed_entries_release(&store->signatures);
     nd_segments_close(store->segments);
     nd_catalog_close(store->catalog);
     nd_sketching_release(&store->sketching);

@@ -125,6 +125,8 @@ static enum nd_status delete_entry(struct nd_writer *w, uint32_t number,
     status = delete_pairs(w, number, entry->label_set, err);
     if (status == ND_OK)
         status = note_gone(w, number, entry, err);
+    if (status == ND_OK && nd_sketching_signs(&w->store->sketching))
+        status = nd_catalog_delete_signatures(w->reader.txn, number, err);
     if (status == ND_OK)
         status = nd_catalog_delete_entry(w->reader.txn, number, entry, err);
     counts->entries--;
@@ -163,8 +165,8 @@ static enum nd_status search_sets(struct nd_writer *w, const struct nd_sketched 
 {
     struct nd_search_source source =
         w->gone.n ? nd_reader_source_checked(&w->reader) : nd_reader_source(&w->reader);
-    enum nd_status status = nd_search_collect(&w->search, w->store->index, text, sets->number,
-                                              sets->n, UINT32_MAX, err);
+    enum nd_status status = nd_search_collect(&w->search, w->store->index, &w->store->signatures,
+                                              text, sets->number, sets->n, UINT32_MAX, err);
 
     w->search.equal = equal;
     return status == ND_OK ? nd_search_compare(&w->search, text, &source, err) : status;
@@ -186,9 +188,11 @@ static const struct nd_searched *searched_in(const struct nd_search *search, uin
 
 /* Only this thread changes the index, so that it reads without the lock. */
 /* The columns of the index are files, which have room before they are written to. */
-static enum nd_status insert_row(struct nd_writer *w, const struct nd_index_row *row,
-                                 bool is_listed, bool *no_space, struct nd_error *err)
+static enum nd_status insert_row(struct nd_writer *w, const struct nd_sketched *text,
+                                 const struct nd_index_row *row, bool is_listed, bool *no_space,
+                                 struct nd_error *err)
 {
+    const struct nd_sketching *sketching = &w->store->sketching;
     enum nd_status status;
     uint32_t number;
 
@@ -198,11 +202,15 @@ static enum nd_status insert_row(struct nd_writer *w, const struct nd_index_row 
     status = is_listed ? nd_index_insert_row(w->store->index, row, &number, err)
                        : nd_index_append(w->store->index, row, &number, err);
     *no_space = status == ND_EIO && errno == ENOSPC;
-    nd_rwlock_unlock(w->store->index_lock);
     if (status == ND_OK) {
         w->added.number[w->added.n++] = number;
         w->next_entry = number + 1;
     }
+    if (status == ND_OK && nd_sketching_signs(sketching) && text->signatures)
+        status = nd_signed_entries_add(&w->store->signatures, sketching->rows.plan.matching, number,
+                                       text->signatures, row->group,
+                                       nd_row_is_signed(sketching, row), err);
+    nd_rwlock_unlock(w->store->index_lock);
     return status;
 }
 
@@ -264,11 +272,15 @@ static enum nd_status put_entry(struct nd_writer *w, const struct nd_write *writ
                                w->crowd.number, w->crowd.n, &entry.row);
     if (status == ND_OK)
         status = nd_catalog_put_entry(w->reader.txn, number, &entry, err);
+    if (status == ND_OK && nd_sketching_signs(&w->store->sketching))
+        status = nd_catalog_put_signatures(
+            w->reader.txn, number, (struct nd_view){write->signatures.data, write->signatures.len},
+            err);
     if (status == ND_OK)
         status = put_pairs(w, number, set, err);
     if (status == ND_OK)
         status = count_new_entry(w, &entry, err);
-    return status == ND_OK ? insert_row(w, &entry.row, is_listed, no_space, err) : status;
+    return status == ND_OK ? insert_row(w, text, &entry.row, is_listed, no_space, err) : status;
 }
 
 /* ---- Verdicts ---- */

@@ -83,6 +83,26 @@ static enum nd_status copy_shingles(struct nd_write *write, struct nd_error *err
     return ND_OK;
 }
 
+/* The signatures stay, too. */
+static enum nd_status copy_signatures(struct nd_session *session, struct nd_write *write,
+                                      struct nd_error *err)
+{
+    const struct nd_sketching *sketching = session->maker.sketching;
+    const struct nd_matching *matching = sketching->rows.plan.matching;
+    enum nd_status status;
+
+    if (!nd_sketching_signs(sketching))
+        return ND_OK;
+    status = nd_signatures_pack(matching, write->sketched.signatures, &write->signatures, err);
+    if (status != ND_OK || !write->sketched.signatures)
+        return status;
+    (void)nd_signatures_unpack(matching,
+                               (struct nd_view){write->signatures.data, write->signatures.len},
+                               &write->unpacked);
+    write->sketched.signatures = &write->unpacked;
+    return ND_OK;
+}
+
 static enum nd_status prepare(struct nd_session *session, struct nd_write *write,
                               const struct nd_write_request *request, struct nd_view set,
                               struct nd_error *err)
@@ -94,6 +114,8 @@ static enum nd_status prepare(struct nd_session *session, struct nd_write *write
     status = nd_sketch_text(&session->maker, write->sketched.text, &write->sketched, err);
     if (status == ND_OK)
         status = copy_shingles(write, err);
+    if (status == ND_OK)
+        status = copy_signatures(session, write, err);
     if (status == ND_OK && request->id.len == 0)
         id_of_hash(write);
     if (status == ND_OK)
@@ -171,6 +193,7 @@ void nd_write_free(struct nd_write *write)
         return;
     nd_caller_free(write->caller);
     nd_buffer_release(&write->record);
+    nd_buffer_release(&write->signatures);
     free(write->memory);
     free(write->labels);
     free(write->shingle);
@@ -192,6 +215,6 @@ void nd_write_fail(struct nd_write *write, enum nd_store_result result, const st
 
 size_t nd_write_bytes(const struct nd_write *write)
 {
-    return sizeof *write + write->sketched.text.len + write->record.len +
+    return sizeof *write + write->sketched.text.len + write->record.len + write->signatures.len +
            (size_t)write->sketched.n_shingles * sizeof *write->shingle;
 }

@@ -16,8 +16,11 @@ struct nd_write {
     struct nd_title title;
     struct nd_asked asked;
     struct nd_sketched sketched;
-    uint64_t *shingle;       /* of sketched */
-    struct nd_buffer record; /* the compressed text */
+    uint64_t *shingle; /* of sketched */
+    struct nd_buffer
+        signatures; /* packed, where the recipe decides by them; sketched points into */
+    struct nd_document_signatures unpacked; /* this, and this into the packed ones */
+    struct nd_buffer record;                /* the compressed text */
     /* NULL: the document is posted now.  Else what it is to have, with at least one version; it stays
      * until the write is done. */
     const struct nd_import *import;

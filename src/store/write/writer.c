@@ -64,6 +64,13 @@ static enum nd_status begin(struct nd_writer *w, struct nd_error *err)
     return nd_catalog_get_state(w->reader.txn, &w->state, err);
 }
 
+/* The lock is held. */
+static void forget(struct nd_store *store, uint32_t number)
+{
+    (void)nd_index_delete(store->index, number, NULL);
+    nd_signed_entries_remove(&store->signatures, number);
+}
+
 /* Nothing of the transaction is to be seen any more. */
 static void give_up(struct nd_writer *w)
 {
@@ -76,7 +83,7 @@ static void give_up(struct nd_writer *w)
         nd_segments_rewind(w->store->segments, w->begin);
     nd_rwlock_write(w->store->index_lock);
     for (size_t i = 0; i < w->added.n; i++)
-        (void)nd_index_delete(w->store->index, w->added.number[i], NULL);
+        forget(w->store, w->added.number[i]);
     nd_rwlock_unlock(w->store->index_lock);
     w->is_open = false;
 }
@@ -115,7 +122,7 @@ static void apply_removals(struct nd_writer *w)
 {
     nd_rwlock_write(w->store->index_lock);
     for (size_t i = 0; i < w->gone.n; i++)
-        (void)nd_index_delete(w->store->index, w->gone.number[i], NULL);
+        forget(w->store, w->gone.number[i]);
     w->store->commit = w->state.commit;
     nd_rwlock_unlock(w->store->index_lock);
 }
