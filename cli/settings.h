@@ -83,7 +83,7 @@ struct service_settings {
     const char *security; /* "a,b"; NULL: not given */
     unsigned batch, connections, limit, gap;
     uint64_t retry_s, max_age_s;
-    bool dry_run;
+    bool dry_run, differs;
 };
 
 /* The settings of serve and store.  0: the server's or the store's own default. */

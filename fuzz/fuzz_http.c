@@ -65,7 +65,7 @@ static void check_target(const char *data, size_t size)
             require(limit >= 1 && limit <= 10000);
         if (is_accepted(nd_target_max_age(&target, &max_age, &err), &err))
             require(max_age <= UINT32_MAX);
-        (void)is_accepted(nd_target_dry(&target, &dry, &err), &err);
+        (void)is_accepted(nd_target_flag(&target, ND_PARAMETER_DRY, &dry, &err), &err);
         if (is_accepted(nd_labels_split(target.parameter[ND_PARAMETER_SECURITY], &labels, &err),
                         &err))
             for (size_t i = 0; i < labels.n; i++)

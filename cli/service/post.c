@@ -303,7 +303,8 @@ static bool make_target(const struct post *p, struct http_request *r)
     return http_target(r, p->stores ? "/v1/documents" : "/v1/query") &&
            http_target_parameter(r, "dry", p->stores && options->dry_run ? "1" : NULL) &&
            http_target_parameter(r, "limit", options->limit ? limit : NULL) &&
-           http_target_parameter(r, "max_age", options->max_age_s ? max_age : NULL);
+           http_target_parameter(r, "max_age", options->max_age_s ? max_age : NULL) &&
+           http_target_parameter(r, "differs", options->differs ? "1" : NULL);
 }
 
 /* Send the documents that have no answer yet. */

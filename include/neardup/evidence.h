@@ -39,8 +39,10 @@ enum nd_differs {
 /* "nothing", "order", "dates", "numbers", "names" or "words". */
 ND_API const char *nd_differs_name(enum nd_differs by);
 
-/* How many words of each text are listed. */
+/* How many words of each text are listed, and of how many bytes: a longer one is cut before the
+ * character that exceeds them. */
 #define ND_DIFFERENCE_WORDS_MAX 16
+#define ND_DIFFERENCE_WORD_BYTES 256
 
 /* The distinct words that only one of two texts has. */
 struct nd_difference {

@@ -98,6 +98,10 @@ def test_the_nearest_come_with_their_evidence_and_the_cluster(client):
     assert client.post(NEAR, id="c", dry=True, limit=1).of == "b"
     assert [len(v.nearest) for v in client.query_many([NEAR, OTHER], limit=1)] == [1, 0]
     assert [v.of for v in client.post_many([{"id": "b", "text": NEAR}], max_age="2w")] == ["a"]
+    assert client.query(NEAR).nearest[0].differs is None
+    for verdict in (client.query(NEAR, differs=True), next(client.query_many([NEAR], differs=True))):
+        assert [d.differs["in"] for d in verdict.nearest] == ["nothing", "words"]
+    assert client.post(NEAR, id="c", dry=True, differs=True).nearest[1].differs == verdict.nearest[1].differs
     for asked in ({"limit": 101}, {"max_age": "soon"}):
         with pytest.raises(neardup.ServiceError) as caught:
             client.query(NEAR, **asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import pickle
 import random
 import signal
@@ -254,3 +255,25 @@ def test_a_row_is_a_text_with_other_values():
     index = neardup.Index()
     index.add("a", {"text": "one two three four", "other": 7})
     assert [match.id for match in index.query({"text": "one two three four"})] == ["a"]
+
+
+def test_what_differs_is_what_the_manifest_says(records, run, tmp_path):
+    rows = [{"id": record["id"], "text": record["text"]} for record in records[:400]]
+    rows += [{"id": f"again-{row['id']}", "text": row["text"].replace(" the ", " 7 ", 2)} for row in rows[:100]]
+    file, manifest = tmp_path / "in.jsonl", tmp_path / "manifest"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("dedup", "-q", file, "-o", tmp_path / "out", "--manifest", manifest, "--differs")
+    expected = {}
+    for line in manifest.read_text().splitlines():
+        row = json.loads(line)
+        if "removed" in row:
+            words = {{"removed": "this", "kept": "other"}.get(k, k): v for k, v in row["differs"].items()}
+            expected[row["removed"], row["kept"]] = words
+    index = neardup.Index()
+    index.add_batch([row["id"] for row in rows], [row["text"] for row in rows])
+    matches = index.query_batch([row["text"] for row in rows], differs=True)
+    found = {(row["id"], match.id): match.differs for row, some in zip(rows, matches, strict=True) for match in some}
+    assert len(expected) > 50 and len({words["in"] for words in expected.values()}) > 1
+    assert {pair: found[pair] for pair in expected} == expected
+    assert index.query(rows[0]["text"], differs=True)[0].differs["in"] == "nothing"
+    assert all(match.differs is None for match in index.query(rows[0]["text"]))

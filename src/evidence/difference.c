@@ -196,12 +196,12 @@ static enum nd_differs class_of_word(const struct side *s, size_t from, size_t t
 
 static enum nd_status open_side(struct side *s, struct nd_view text, struct nd_error *err)
 {
-    enum nd_status status;
-
     s->text = text;
-    status = nd_text_tokens(text.data, text.len, &s->token, &s->n, err);
-    if (status != ND_OK)
-        return status;
+    return nd_text_tokens(text.data, text.len, &s->token, &s->n, err);
+}
+
+static enum nd_status sort_side(struct side *s, struct nd_error *err)
+{
     s->sorted = nd_alloc_array(s->n, sizeof *s->sorted);
     s->spare = nd_alloc_array(s->n, sizeof *s->spare);
     if (!s->sorted || !s->spare)
@@ -242,6 +242,17 @@ static void note_word(uint32_t first[ND_DIFFERENCE_WORDS_MAX], uint64_t n, uint3
     first[i] = token;
 }
 
+/* Cut a word that is too long to be listed, between two characters. */
+static struct nd_view shortened(struct nd_view word)
+{
+    if (word.len <= ND_DIFFERENCE_WORD_BYTES)
+        return word;
+    word.len = ND_DIFFERENCE_WORD_BYTES;
+    while (((unsigned char)word.data[word.len] & 0xC0) == 0x80)
+        word.len--;
+    return word;
+}
+
 static void list_words(const struct side *s, const struct side *other, unsigned which,
                        struct nd_difference *out)
 {
@@ -262,7 +273,7 @@ static void list_words(const struct side *s, const struct side *other, unsigned 
         out->by = by > out->by ? by : out->by;
     }
     for (size_t i = 0; i < out->only[which] && i < ND_DIFFERENCE_WORDS_MAX; i++)
-        out->word[which][i] = form_of(s, first[i]);
+        out->word[which][i] = shortened(form_of(s, first[i]));
 }
 
 static bool is_same_order(const struct side *a, const struct side *b)
@@ -280,13 +291,17 @@ enum nd_status nd_difference_of(struct nd_view a, struct nd_view b, struct nd_di
 {
     struct side side[2] = {{.n = 0}, {.n = 0}};
     enum nd_status status = open_side(&side[0], a, err);
+    bool is_same = false;
 
     if (status == ND_OK)
         status = open_side(&side[1], b, err);
+    if (status == ND_OK)
+        is_same = is_same_order(&side[0], &side[1]);
+    for (unsigned k = 0; k < 2 && status == ND_OK && !is_same; k++)
+        status = sort_side(&side[k], err);
     if (status == ND_OK) {
-        *out = (struct nd_difference){.by = ND_DIFFERS_NOTHING};
-        if (!is_same_order(&side[0], &side[1])) {
-            out->by = ND_DIFFERS_ORDER;
+        *out = (struct nd_difference){.by = is_same ? ND_DIFFERS_NOTHING : ND_DIFFERS_ORDER};
+        if (!is_same) {
             list_words(&side[0], &side[1], 0, out);
             list_words(&side[1], &side[0], 1, out);
         }

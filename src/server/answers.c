@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "evidence/difference.h"
 #include "evidence/rows.h"
 
 enum { NO_DISTANCE = 64 };
@@ -127,6 +128,8 @@ static void put_nearest(struct nd_json *out, const struct nd_nearest *document)
     put_title(out, document->title);
     nd_put_time(out, "visited", document->visited);
     put_likeness(out, &document->likeness);
+    if (document->differs)
+        nd_difference_json(out, document->differs, "this", "other");
     nd_json_close(out, '}');
 }
 

@@ -225,7 +225,7 @@ static enum nd_refusal admit(struct nd_exchange *x, const char *method)
     enum nd_refusal refusal;
     uint64_t max_age;
     size_t unused;
-    bool is_dry;
+    bool is_dry, differs;
 
     x->keys = current_keys(x->server);
     x->method = nd_verb_parse(method);
@@ -256,7 +256,9 @@ static enum nd_refusal admit(struct nd_exchange *x, const char *method)
     if (refusal == ND_REFUSAL_NONE)
         refusal = nd_target_max_age(&x->target, &max_age, &x->err);
     if (refusal == ND_REFUSAL_NONE)
-        refusal = nd_target_dry(&x->target, &is_dry, &x->err);
+        refusal = nd_target_flag(&x->target, ND_PARAMETER_DRY, &is_dry, &x->err);
+    if (refusal == ND_REFUSAL_NONE)
+        refusal = nd_target_flag(&x->target, ND_PARAMETER_DIFFERS, &differs, &x->err);
     if (refusal == ND_REFUSAL_NONE && x->server->options.only_reads && writes(x, is_dry))
         refusal = refuse(x, ND_REFUSAL_READ_ONLY, "the service takes and deletes no documents");
     return refusal == ND_REFUSAL_NONE ? check_body(x) : refusal;

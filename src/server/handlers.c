@@ -24,6 +24,17 @@ static bool is_dry(const struct nd_exchange *x)
     return nd_view_is(x->target.parameter[ND_PARAMETER_DRY], "1");
 }
 
+/* Whether many stored texts may have to be read and compared word by word. */
+static bool differs_in_many(const struct nd_exchange *x)
+{
+    struct nd_error err;
+    size_t limit;
+
+    return nd_view_is(x->target.parameter[ND_PARAMETER_DIFFERS], "1") &&
+           nd_target_limit(&x->target, ND_STORE_NEAREST, &limit, &err) == ND_REFUSAL_NONE &&
+           limit > ND_STORE_NEAREST;
+}
+
 bool nd_handler_stores(const struct nd_exchange *x)
 {
     return x->target.route == ND_ROUTE_DOCUMENTS && x->method == ND_VERB_POST && !is_dry(x);
@@ -44,7 +55,8 @@ bool nd_handler_is_long(const struct nd_exchange *x)
         /* fall through */
     case ND_ROUTE_QUERY:
     case ND_ROUTE_FINGERPRINTS:
-        return x->body.len > (x->media == ND_MEDIA_TEXT ? QUICK_TEXT_BYTES : QUICK_PAGE_BYTES);
+        return x->body.len > (x->media == ND_MEDIA_TEXT ? QUICK_TEXT_BYTES : QUICK_PAGE_BYTES) ||
+               differs_in_many(x);
     case ND_ROUTE_VERSIONS:
     case ND_ROUTE_NEAR:
     case ND_ROUTE_CLUSTER:
@@ -93,6 +105,7 @@ static struct nd_asked asked_for(const struct nd_exchange *x, const struct nd_po
 
     (void)nd_target_limit(&x->target, ND_STORE_NEAREST, &asked.limit, &err);
     (void)nd_target_max_age(&x->target, &asked.max_age_s, &err);
+    (void)nd_target_flag(&x->target, ND_PARAMETER_DIFFERS, &asked.differs, &err);
     if (posted->max_age_s)
         asked.max_age_s = posted->max_age_s;
     return asked;

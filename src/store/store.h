@@ -148,12 +148,14 @@ struct nd_nearest {
     struct nd_view title; /* empty: it has none */
     uint64_t visited;     /* when it was last posted, in seconds since 1970 */
     struct nd_likeness likeness;
+    const struct nd_difference *differs; /* the text is the first of the two; NULL: not asked for */
 };
 
 /* How many of them, and which, are asked for. */
 struct nd_asked {
     size_t limit;       /* at most so many; 0: ND_STORE_NEAREST */
     uint64_t max_age_s; /* not those that were visited longer ago; 0: all */
+    bool differs;       /* each with the words that only one of the two texts has */
 };
 enum { ND_STORE_NEAREST = 3, ND_STORE_NEAREST_MAX = 100 };
 

@@ -59,7 +59,7 @@ class Service(http.server.BaseHTTPRequestHandler):
             TEXTS.setdefault(text, document.get("id"))
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
         return {"id": document.get("id", "0123"), "security": document.get("security", []), "verdict": "duplicate" if of else "new",
-                "of": of and {"id": of, "security": []}, "limit": query.get("limit"), "max_age": query.get("max_age"),
+                "of": of and {"id": of, "security": []}, "limit": query.get("limit"), "max_age": query.get("max_age"), "differs": query.get("differs"),
                 "stored": not dry, "key": self.headers.get("Authorization"), "bytes": len(text)}
 
     def do_POST(self):

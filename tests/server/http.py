@@ -421,7 +421,8 @@ class Requests(unittest.TestCase):
                        "/v1/compare?a=x"):
             with self.subTest(target=target):
                 self.refused(self.server.ask("GET", target), 400, "malformed")
-        self.refused(self.server.post("/v1/documents?dry=2", document("x", "x")), 400)
+        for wrong in ("dry=2", "differs=2", "differs=", "differs=true", "differs=1&differs=1"):
+            self.refused(self.server.post("/v1/documents?" + wrong, document("x", "x")), 400)
         for asked in ("limit=0", "limit=101", "limit=", "limit=-1", "max_age=", "max_age=0", "max_age=1y",
                       "max_age=1.5h", "max_age=-1", "max_age=99999w", "max_age=1h&max_age=2h"):
             for path in ("/v1/query?", "/v1/documents?dry=1&"):
@@ -848,6 +849,24 @@ class Requests(unittest.TestCase):
         lines = "\n".join([document("a", words("asked")), document("a", words("asked"), max_age="soon")])
         answers = self.server.post("/v1/query?limit=5", lines, "application/x-ndjson").lines()
         self.assertEqual((len(answers[0]["nearest"]), answers[1]["error"]["status"]), (5, 422))
+
+    def test_what_differs_is_said_if_it_is_asked_for(self):
+        texts = [words("differs") + f" on {day} May" for day in (1, 2, 3)]
+        for i, text in enumerate(texts):
+            answer = self.server.post("/v1/documents?differs=1", document(f"differs {i}", text)).json()
+        wanted = [{"in": "dates", "this": ["3"], "other": [day]} for day in ("1", "2")]
+        self.assertEqual([d["differs"] for d in answer["nearest"]], wanted)
+        self.assertNotIn("differs", answer["cluster"])
+        lines = "\n".join(document("differs 3", text) for text in (texts[2], words("nothing like it")))
+        answers = self.server.post("/v1/query?differs=1", lines, "application/x-ndjson").lines()
+        self.assertEqual([d["differs"] for d in answers[0]["nearest"]],
+                         [{"in": "nothing", "this": [], "other": []}, *wanted])
+        self.assertEqual(answers[1]["nearest"], [])
+        for asked in ("", "?differs=0"):
+            self.assertNotIn("differs", self.query(texts[2], asked)["nearest"][0])
+        long = self.query(words("differs") + " " + "\u00e9" * 1000, "?differs=1&limit=100")["nearest"][0]["differs"]
+        self.assertEqual(long["this"], ["\u00e9" * 128])
+        self.refused(self.server.ask("GET", "/v1/crawl?differs=1"), 400)
 
     def test_one_id_with_several_label_sets(self):
         for labels in ([], ["b", "a"]):

@@ -4,7 +4,8 @@
     agree.py CLOCKED_SERVER NEARDUP [FIRST_SEED [COUNT]]
 
 Each document is asked about, posted, and, once all are there, posted again unchanged: every answer names the leader
-that dedup keeps in its place, with the same evidence, and so does the list of its cluster.  Exit status 1: one differs.
+that dedup keeps in its place, with the same evidence, and so does the list of its cluster.  The words in which the two
+differ are those of `dedup --differs`.  Exit status 1: one differs.
 """
 
 import json
@@ -73,7 +74,7 @@ def with_tables(neardup, recipe, path, folder):
 def deduplicate(neardup, recipe, path, folder):
     """By id: the row of what was removed."""
     manifest = os.path.join(folder, "manifest.jsonl")
-    command = [neardup, "dedup", "--quiet", *options(recipe), "--manifest", manifest, "-o", os.devnull, path]
+    command = [neardup, "dedup", "--quiet", *options(recipe), "--manifest", manifest, "--differs", "-o", os.devnull, path]
     subprocess.run(command, check=True)
     with open(manifest, encoding="utf-8") as rows:
         return {row["removed"]: row for row in map(json.loads, rows) if "removed" in row}
@@ -106,6 +107,12 @@ def same(said, wanted):
     return said[1] != "no" or all(x == y or x is None or y is None for x, y in zip(said[2:], wanted[2:]))
 
 
+def same_words(answer, row):
+    """Whether an answer says of the leader, which is among its nearest, what a row says of the document kept."""
+    said = next((d["differs"] for d in answer["nearest"] if row and d["id"] == row["kept"]), None)
+    return said is None or said == {{"removed": "this", "kept": "other"}.get(k, k): v for k, v in row["differs"].items()}
+
+
 def try_seed(program, neardup, seed):
     """How many answers were compared; the first that differs ends it."""
     rng = random.Random(seed)
@@ -121,19 +128,24 @@ def try_seed(program, neardup, seed):
         answers = {name: [] for name, _ in documents}
         with rest.Service(program, folder, recipe, {"root": ["*"]}) as service:
             for name, text in documents:
-                asked = service.send("root", "POST", "/v1/query", text.encode(), "text/plain").json()
-                answers[name] += [asked, service.put("root", name, [], text).json()]
+                asked = service.send("root", "POST", "/v1/query", text.encode(), "text/plain", limit=100, differs=1).json()
+                answers[name] += [asked, service.put("root", name, [], text, limit=100, differs=1).json()]
             for name, text in documents:
-                answers[name] += [service.put("root", name, [], text, dry=dry).json() for dry in ("1", None)]
+                again = {"limit": 100, "differs": 1}
+                answers[name] += [service.put("root", name, [], text, dry=dry, **again).json() for dry in ("1", None)]
                 first = service.send("root", "GET", rest.document_path(name, "/cluster"), limit=1).json()["documents"][0]["id"]
                 kept = rows[name]["kept"] if name in rows else name
                 if first != kept:
                     raise SystemExit(f"seed {seed}, {recipe}: the leader of {name} is {first}, of dedup {kept}")
+        n_words = 0
         for name, _ in documents:
             wanted = removed(rows.get(name))
             for answer in answers[name]:
-                if not same(leader(answer["cluster"]), wanted):
+                n_words += wanted is not None and wanted[0] in [d["id"] for d in answer["nearest"] if "differs" in d]
+                if not same(leader(answer["cluster"]), wanted) or not same_words(answer, rows.get(name)):
                     raise SystemExit(f"seed {seed}, {recipe}: {name} in {path}\n{answer}\n--- of dedup\n{rows.get(name)}")
+        if rows and not n_words:
+            raise SystemExit(f"seed {seed}, {recipe}: no answer has the words that differ")
         if rows:
             row = rng.choice(list(rows.values()))
             pair = explained(neardup, recipe, path, row["removed"], row["kept"])

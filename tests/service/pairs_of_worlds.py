@@ -71,8 +71,9 @@ def operation(rng, labels, some_texts):
 
 
 def asked(rng):
-    """How many of the nearest documents are asked for, and how recent ones."""
-    return {"limit": rng.choice([None, None, 1, 100]), "max_age": rng.choice([None, None, "1m", "12h", "9d"])}
+    """How many of the nearest documents are asked for, how recent ones, and whether with what differs."""
+    return {"limit": rng.choice([None, None, 1, 100]), "max_age": rng.choice([None, None, "1m", "12h", "9d"]),
+            "differs": rng.choice([None, 0, 1])}
 
 
 def hidden_operations(rng, some_texts):

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <neardup/evidence.h>
+
 #include "index/snapshot.h"
 #include "store_fixture.h"
 
@@ -71,6 +73,57 @@ static void near_and_equal_documents_are_found(void **state)
     nd_write_free(a);
     nd_write_free(b);
     nd_write_free(c);
+    fixture_close(&f);
+    fixture_end(&f);
+}
+
+static void assert_differs(const struct nd_nearest *document, enum nd_differs by,
+                           const char *only_a, const char *only_b)
+{
+    const struct nd_difference *d = document->differs;
+
+    assert_non_null(d);
+    assert_int_equal(d->by, by);
+    assert_int_equal(d->only[0], only_a != NULL);
+    assert_int_equal(d->only[1], only_b != NULL);
+    if (only_a)
+        assert_view(d->word[0][0], only_a);
+    if (only_b)
+        assert_view(d->word[1][0], only_b);
+}
+
+static void each_of_the_nearest_says_what_differs(void **state)
+{
+    struct nd_write_request request = {.id = view("c"), .asked = {.differs = true}};
+    char shorter[400], longer[400];
+    struct nd_verdict verdict;
+    struct nd_write *write;
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    fixture_open(&f);
+    snprintf(shorter, sizeof shorter, "%s 12", moby);
+    snprintf(longer, sizeof longer, "%s 13", moby);
+    nd_write_free(post(&f, "a", shorter));
+    nd_write_free(post(&f, "b", shorter));
+    nd_write_free(post(&f, "d", longer));
+    assert_int_equal(
+        nd_session_query(f.session, f.admin, view(longer), NULL, &request.asked, &verdict, NULL),
+        ND_STORE_OK);
+    assert_int_equal(verdict.n_nearest, 3);
+    assert_differs(&verdict.nearest[0], ND_DIFFERS_NOTHING, NULL, NULL);
+    for (unsigned i = 1; i < 3; i++)
+        assert_differs(&verdict.nearest[i], ND_DIFFERS_NUMBERS, "13", "12");
+    assert_null(verdict.cluster.differs);
+    request.text = view(moby);
+    write = write_one(&f, f.admin, &request);
+    assert_int_equal(nd_write_result(write)->verdict.n_nearest, 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_differs(&nd_write_result(write)->verdict.nearest[i], ND_DIFFERS_NUMBERS, NULL,
+                       i < 2 ? "12" : "13");
+    nd_write_free(write);
+    assert_null(query(&f, f.admin, longer).nearest[0].differs);
     fixture_close(&f);
     fixture_end(&f);
 }
@@ -307,6 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_and_equal_documents_are_found),
+        cmocka_unit_test(each_of_the_nearest_says_what_differs),
         cmocka_unit_test(equal_bytes_are_found_in_a_crowd),
         cmocka_unit_test(a_hidden_document_changes_no_answer),
         cmocka_unit_test(a_damaged_snapshot_is_not_believed),

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include <neardup/evidence.h>
+
 #include "../unit/sized.h"
 #include "store_fixture.h"
 #include "store_texts.h"
@@ -70,6 +72,9 @@ static void say_nearest(struct world *w, const struct nd_nearest *x)
     say_key(w, &x->key);
     say_number(w, "visited", x->visited);
     say_likeness(w, &x->likeness);
+    for (unsigned k = 0; x->differs && k < 2; k++)
+        for (size_t i = 0; i < x->differs->only[k] && i < ND_DIFFERENCE_WORDS_MAX; i++)
+            say(w, "%.*s", (int)x->differs->word[k][i].len, x->differs->word[k][i].data);
 }
 
 static void say_verdict(struct world *w, const struct nd_verdict *v)
@@ -131,7 +136,8 @@ static unsigned labels_of(unsigned set, struct nd_view *labels)
 static struct nd_asked asked_by(const struct operation *o)
 {
     return (struct nd_asked){.limit = 1 + o->limit % 5,
-                             .max_age_s = o->limit % 3 ? 0 : 3000 * o->limit};
+                             .max_age_s = o->limit % 3 ? 0 : 3000 * o->limit,
+                             .differs = o->limit % 2};
 }
 
 static void do_write(struct world *w, const struct operation *o, struct nd_document_key key)

@@ -19,7 +19,9 @@
  */
 #include "objects/live_texts.h"
 
+#include "base/json_out.h"
 #include "base/memory.h"
+#include "evidence/difference.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -461,6 +463,7 @@ static PyObject *live_compact(PyObject *module, PyObject *capsule)
 struct live_match {
     uint64_t row, serial;
     struct nd_found_pair pair;
+    struct nd_json differs; /* empty: not asked for */
 };
 
 struct matches {
@@ -476,8 +479,16 @@ static enum nd_status note(void *context, const struct nd_found_pair *pair)
 
     if (!ND_RESERVE(m->match, &m->capacity, m->n + 1))
         return ND_ENOMEM;
-    m->match[m->n++] = (struct live_match){m->row[pair->a], m->side->text[pair->b].serial, *pair};
+    m->match[m->n++] =
+        (struct live_match){m->row[pair->a], m->side->text[pair->b].serial, *pair, {{0}, 0, 0}};
     return ND_OK;
+}
+
+static void free_matches(struct matches *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        nd_json_release(&m->match[i].differs);
+    free(m->match);
 }
 
 /* The rows from here on that have a text, as items. */
@@ -520,7 +531,31 @@ static bool make_questions(const struct nd_py_live *live, struct questions *q,
     return true;
 }
 
-/* The matches as tuples: row, serial, is_equal, is_nearest, shared, a, b, distance. */
+/* Write what differs between the text of each match and the one that was asked about, while the side
+ * stays. */
+static enum nd_status find_differences(const struct nd_py_side *s, const struct questions *q,
+                                       struct matches *m, struct nd_error *err)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        struct live_match *match = &m->match[i];
+        const struct nd_py_text *text = &s->text[match->pair.b];
+        struct nd_difference differs;
+        enum nd_status status = nd_difference_of(
+            q->item[match->pair.a].text, (struct nd_view){text->data, text->len}, &differs, err);
+
+        if (status != ND_OK)
+            return status;
+        nd_json_open(&match->differs, '{');
+        nd_difference_json(&match->differs, &differs, "this", "other");
+        nd_json_close(&match->differs, '}');
+        if (match->differs.failed)
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    return ND_OK;
+}
+
+/* The matches as tuples: row, serial, is_equal, is_nearest, shared, a, b, distance, and what differs
+ * as JSON, or None. */
 static PyObject *take_matches(const struct matches *m)
 {
     PyObject *list = PyList_New((Py_ssize_t)m->n);
@@ -529,9 +564,10 @@ static PyObject *take_matches(const struct matches *m)
         const struct live_match *x = &m->match[i];
         const struct nd_overlap *o = &x->pair.overlap;
         PyObject *tuple =
-            Py_BuildValue("KKiiKKKI", (unsigned long long)x->row, (unsigned long long)x->serial,
+            Py_BuildValue("KKiiKKKIz#", (unsigned long long)x->row, (unsigned long long)x->serial,
                           x->pair.is_equal, x->pair.is_nearest, (unsigned long long)o->shared,
-                          (unsigned long long)o->a, (unsigned long long)o->b, x->pair.distance);
+                          (unsigned long long)o->a, (unsigned long long)o->b, x->pair.distance,
+                          x->differs.text.data, (Py_ssize_t)x->differs.text.len);
 
         if (!tuple)
             Py_CLEAR(list);
@@ -554,16 +590,18 @@ static size_t bytes_of(const struct nd_py_frame *f, size_t from, size_t n)
 }
 
 static enum nd_status ask(struct nd_py_live *live, const struct questions *q, size_t bytes,
-                          struct matches *m, struct nd_error *err)
+                          bool differs, struct matches *m, struct nd_error *err)
 {
     bool is_alone = atomic_fetch_add(&live->inside, 1) == 0;
-    PyThreadState *state = is_alone && bytes < LONG_BYTES ? NULL : PyEval_SaveThread();
+    PyThreadState *state = is_alone && bytes < LONG_BYTES && !differs ? NULL : PyEval_SaveThread();
     enum nd_status status;
 
     nd_rwlock_read(live->lock);
     m->side = live->side;
     m->row = q->row;
     status = nd_dedup_query(live->side->dedup, q->item, q->n, note, m, err);
+    if (status == ND_OK && differs)
+        status = find_differences(live->side, q, m, err);
     nd_rwlock_unlock(live->lock);
     atomic_fetch_sub(&live->inside, 1);
     if (state)
@@ -571,7 +609,8 @@ static enum nd_status ask(struct nd_py_live *live, const struct questions *q, si
     return status;
 }
 
-/* live_query(index, frame, row): how many rows from this one on were asked, and the matches. */
+/* live_query(index, frame, row, differs): how many rows from this one on were asked, and the matches,
+ * perhaps with what differs. */
 static PyObject *live_query(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *frame_capsule, *found = NULL;
@@ -582,9 +621,10 @@ static PyObject *live_query(PyObject *module, PyObject *args)
     struct nd_error err;
     struct nd_py_live *live;
     Py_ssize_t from;
+    int differs;
     size_t n;
 
-    if (!PyArg_ParseTuple(args, "OOn", &capsule, &frame_capsule, &from) ||
+    if (!PyArg_ParseTuple(args, "OOnp", &capsule, &frame_capsule, &from, &differs) ||
         !(live = nd_py_live_of(module, capsule)) || !(f = nd_py_frame(frame_capsule)))
         return NULL;
     if (from < 0 || (size_t)from > f->n_rows)
@@ -593,7 +633,7 @@ static PyObject *live_query(PyObject *module, PyObject *args)
         return NULL;
     n = slice_rows(f, (size_t)from);
     if (make_questions(live, &q, f, (size_t)from, n)) {
-        status = ask(live, &q, bytes_of(f, (size_t)from, n), &m, &err);
+        status = ask(live, &q, bytes_of(f, (size_t)from, n), differs != 0, &m, &err);
         if (status == ND_ENOMEM)
             PyErr_NoMemory();
         else if (status != ND_OK)
@@ -604,7 +644,7 @@ static PyObject *live_query(PyObject *module, PyObject *args)
         PyErr_NoMemory();
     }
     free_questions(&q);
-    free(m.match);
+    free_matches(&m);
     return found ? Py_BuildValue("nN", (Py_ssize_t)n, found) : NULL;
 }
 

@@ -109,6 +109,9 @@ class Nearest:
         When it was last posted.
     evidence : Evidence or None
         How the text compares with it.
+    differs : dict or None
+        What the texts differ in: ``in``, the class of the words that only one of them has, and those of the text,
+        ``this``, and of the document, ``other``.  None if it was not asked for.
 
     Examples
     --------
@@ -121,6 +124,7 @@ class Nearest:
     security: tuple[str, ...] = ()
     visited: datetime | None = None
     evidence: Evidence | None = None
+    differs: Mapping[str, Any] | None = None
 
     @classmethod
     def _of(cls, answer: Mapping[str, Any]) -> Nearest:
@@ -129,6 +133,7 @@ class Nearest:
             security=tuple(answer.get("security") or ()),
             visited=_time(answer.get("visited")),
             evidence=Evidence._of(answer.get("evidence")),
+            differs=answer.get("differs"),
         )
 
 
@@ -413,6 +418,7 @@ class Client:
         dry: bool = False,
         limit: int | None = None,
         max_age: str | None = None,
+        differs: bool = False,
     ) -> Verdict:
         """Decide about a text, and store it as a version of its id.
 
@@ -432,6 +438,8 @@ class Client:
             How many of the nearest documents are given at most (default: 3; up to 100).
         max_age : str, optional
             Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
+        differs : bool, optional
+            Give the words that only the text or only the document has, of each of the nearest documents.
 
         Returns
         -------
@@ -444,7 +452,7 @@ class Client:
             The text was refused, or the service cannot be reached.
         """
         document = _document(text, html, id, security)
-        return Verdict._of(self._send_json("POST", "/v1/documents" + _asked(dry, limit, max_age), document))
+        return Verdict._of(self._send_json("POST", "/v1/documents" + _asked(dry, limit, max_age, differs), document))
 
     def query(
         self,
@@ -453,6 +461,7 @@ class Client:
         html: str | None = None,
         limit: int | None = None,
         max_age: str | None = None,
+        differs: bool = False,
     ) -> Verdict:
         """Decide about a text, and store nothing.
 
@@ -466,6 +475,8 @@ class Client:
             How many of the nearest documents are given at most (default: 3; up to 100).
         max_age : str, optional
             Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
+        differs : bool, optional
+            Give the words that only the text or only the document has, of each of the nearest documents.
 
         Returns
         -------
@@ -478,7 +489,7 @@ class Client:
             The text was refused, or the service cannot be reached.
         """
         document = _document(text, html, None, None)
-        return Verdict._of(self._send_json("POST", "/v1/query" + _asked(False, limit, max_age), document))
+        return Verdict._of(self._send_json("POST", "/v1/query" + _asked(False, limit, max_age, differs), document))
 
     def post_many(
         self,
@@ -488,6 +499,7 @@ class Client:
         dry: bool = False,
         limit: int | None = None,
         max_age: str | None = None,
+        differs: bool = False,
         errors: Literal["raise", "return"] = "raise",
     ) -> Iterator[Verdict | ServiceError]:
         """Store many documents, in batches.
@@ -505,6 +517,8 @@ class Client:
             How many of the nearest documents are given at most (default: 3; up to 100).
         max_age : str, optional
             Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
+        differs : bool, optional
+            Give the words that only the text or only the document has, of each of the nearest documents.
         errors : str, optional
             What becomes of a document that is refused: "raise" ends the iteration; "return" gives the error in the
             place of its verdict.
@@ -519,7 +533,7 @@ class Client:
         ServiceError
             A document was refused, or the service cannot be reached.
         """
-        yield from self._many("/v1/documents" + _asked(dry, limit, max_age), documents, batch, errors)
+        yield from self._many("/v1/documents" + _asked(dry, limit, max_age, differs), documents, batch, errors)
 
     def query_many(
         self,
@@ -528,6 +542,7 @@ class Client:
         batch: int = 100,
         limit: int | None = None,
         max_age: str | None = None,
+        differs: bool = False,
         errors: Literal["raise", "return"] = "raise",
     ) -> Iterator[Verdict | ServiceError]:
         """Decide about many texts, in batches, and store nothing.
@@ -542,6 +557,8 @@ class Client:
             How many of the nearest documents are given at most (default: 3; up to 100).
         max_age : str, optional
             Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
+        differs : bool, optional
+            Give the words that only the text or only the document has, of each of the nearest documents.
         errors : str, optional
             As of `post_many`.
 
@@ -555,7 +572,7 @@ class Client:
         ServiceError
             A text was refused, or the service cannot be reached.
         """
-        yield from self._many("/v1/query" + _asked(False, limit, max_age), documents, batch, errors)
+        yield from self._many("/v1/query" + _asked(False, limit, max_age, differs), documents, batch, errors)
 
     def fingerprint(self, text: str) -> dict[str, Any]:
         """Make the sketch of a text, by the recipe of the service.
@@ -844,8 +861,8 @@ def _query(parameters: Mapping[str, str | int | None]) -> str:
     return "?" + urlencode(given) if given else ""
 
 
-def _asked(dry: bool, limit: int | None, max_age: str | None) -> str:
-    return _query({"dry": 1 if dry else None, "limit": limit, "max_age": max_age})
+def _asked(dry: bool, limit: int | None, max_age: str | None, differs: bool) -> str:
+    return _query({"dry": 1 if dry else None, "limit": limit, "max_age": max_age, "differs": 1 if differs else None})
 
 
 def _target(id: str, below: str, security: Iterable[str] | None, limit: int | None = None) -> str:

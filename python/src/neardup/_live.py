@@ -19,8 +19,8 @@ from ._frames import Columns, Source, read
 from ._plan import Reading, recipe_of
 from ._recipe import Recipe, Value, warn_of_pages
 
-# Row, serial number, whether equal, whether the nearest, shared, a, b, distance.
-_Row = tuple[int, int, int, int, int, int, int, int]
+# Row, serial number, whether equal, whether the nearest, shared, a, b, distance, what differs as JSON.
+_Row = tuple[int, int, int, int, int, int, int, int, str | None]
 _NO_DISTANCE = 2**32 - 1
 # Removed texts are forgotten when there are more of them than of others, and than this.
 _REMOVED_MIN = 1024
@@ -43,15 +43,19 @@ class Match(NamedTuple):
         How many shingles the text that was asked about has, and the one in the index.
     distance : int or None
         In how many bits their simhashes differ; None where not made.
+    differs : dict or None
+        What the texts differ in, as ``differs`` in the rows of a manifest (docs/format/outputs.md): ``in``, the
+        class of the words that only one of them has, and those of the text that was asked about, ``this``, and of
+        the one in the index, ``other``.  None if it was not asked for.
 
     Examples
     --------
     >>> import neardup
     >>> index = neardup.Index()
     >>> index.add("a", "one two three four")
-    >>> match = index.query("One, two, three, four!")[0]
-    >>> match.id, match.identical, match.jaccard
-    ('a', True, 1.0)
+    >>> match = index.query("One, two, three, four!", differs=True)[0]
+    >>> match.id, match.identical, match.jaccard, match.differs
+    ('a', True, 1.0, {'in': 'nothing', 'this': [], 'other': []})
     """
 
     id: Any
@@ -61,6 +65,7 @@ class Match(NamedTuple):
     a: int
     b: int
     distance: int | None
+    differs: dict[str, Any] | None = None
 
 
 def _one(text: str | bytes) -> _native.Frame:
@@ -384,29 +389,33 @@ class Index:
         with self._changing:
             _native.live_compact(self._native)
 
-    def query(self, text: str | bytes | Mapping[str, Any]) -> list[Match]:
+    def query(self, text: str | bytes | Mapping[str, Any], *, differs: bool = False) -> list[Match]:
         """Find the texts that a text equals or is near.
 
         Parameters
         ----------
         text : str, bytes or mapping
             The text, or a row, as for :meth:`add`.
+        differs : bool, optional
+            Compare the text with each that is found word by word, for :attr:`Match.differs`.
 
         Returns
         -------
         list of Match
             What was found, the nearest first; at most ``max_checks`` of the recipe.
         """
-        _, rows = _native.live_query(self._native, self._one(text), 0)
+        _, rows = _native.live_query(self._native, self._one(text), 0, differs)
         return [match for _, match in self._matches(rows)] if rows else []
 
-    def query_batch(self, data: Any) -> list[list[Match]]:
+    def query_batch(self, data: Any, *, differs: bool = False) -> list[list[Match]]:
         """Find the texts that each of many texts equals or is near.
 
         Parameters
         ----------
         data : frame, iterable or path
             The texts, as for :func:`dedup`.
+        differs : bool, optional
+            As of :meth:`query`.
 
         Returns
         -------
@@ -417,7 +426,7 @@ class Index:
         found: list[list[Match]] = [[] for _ in range(_native.frame_rows(source.frame))]
         at = 0
         while at < len(found):
-            n, rows = _native.live_query(self._native, source.frame, at)
+            n, rows = _native.live_query(self._native, source.frame, at, differs)
             for row, match in self._matches(rows):
                 found[row].append(match)
             at += n
@@ -426,15 +435,16 @@ class Index:
     def _matches(self, rows: list[_Row]) -> Iterator[tuple[int, Match]]:
         if len(rows) > 1:
             rows.sort(key=_rank)
-        for row, serial, equal, _, shared, a, b, distance in rows:
+        for row, serial, equal, _, shared, a, b, distance, differs in rows:
             if serial not in self._ids:  # removed meanwhile
                 continue
             near = None if distance == _NO_DISTANCE else distance
+            words = json.loads(differs)["differs"] if differs else None
             if equal or self._verifies:
                 jaccard = shared / (a + b - shared) if a + b else 1.0
-                yield row, Match(self._ids[serial], bool(equal), jaccard, shared, a, b, near)
+                yield row, Match(self._ids[serial], bool(equal), jaccard, shared, a, b, near, words)
             else:
-                yield row, Match(self._ids[serial], False, None, None, a, b, near)
+                yield row, Match(self._ids[serial], False, None, None, a, b, near, words)
 
     def __contains__(self, id: object) -> bool:
         return id in self._serials
@@ -528,7 +538,7 @@ def _read_id(value: Any) -> Hashable:
 
 def _rank(row: _Row) -> tuple[int | float, ...]:
     """Order matches: the nearest first, then by resemblance, or where texts are not compared by distance."""
-    place, serial, equal, nearest, shared, a, b, distance = row
+    place, serial, equal, nearest, shared, a, b, distance, _ = row
     return place, -nearest, -equal, -shared / (a + b - shared or 1), distance, serial
 
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define HAS(parameter) (1u << ND_PARAMETER_##parameter)
+#define NEAREST (HAS(LIMIT) | HAS(MAX_AGE) | HAS(DIFFERS))
 
 static const struct {
     const char *name;
@@ -24,10 +25,8 @@ static const struct {
     [ND_ROUTE_METRICS] = {"/metrics", ND_VERB_GET, 0, false},
     [ND_ROUTE_STATS] = {"/v1/stats", ND_VERB_GET, 0, false},
     [ND_ROUTE_DOCUMENTS] = {"/v1/documents", ND_VERB_GET | ND_VERB_POST,
-                            HAS(ID) | HAS(SECURITY) | HAS(DRY) | HAS(LIMIT) | HAS(MAX_AGE) |
-                                HAS(TITLE),
-                            false},
-    [ND_ROUTE_QUERY] = {"/v1/query", ND_VERB_POST, HAS(LIMIT) | HAS(MAX_AGE), false},
+                            HAS(ID) | HAS(SECURITY) | HAS(DRY) | HAS(TITLE) | NEAREST, false},
+    [ND_ROUTE_QUERY] = {"/v1/query", ND_VERB_POST, NEAREST, false},
     [ND_ROUTE_FINGERPRINTS] = {"/v1/fingerprints", ND_VERB_POST, 0, false},
     [ND_ROUTE_DOCUMENT] = {"/v1/documents/{id}", ND_VERB_GET | ND_VERB_DELETE, HAS(SECURITY),
                            false},
@@ -64,6 +63,7 @@ static const char *const PARAMETER[ND_PARAMETER_COUNT] = {
     [ND_PARAMETER_SITE] = "site",
     [ND_PARAMETER_TITLE] = "title",
     [ND_PARAMETER_ORDER] = "order",
+    [ND_PARAMETER_DIFFERS] = "differs",
 };
 
 const char *nd_route_name(enum nd_route route)
@@ -402,12 +402,13 @@ enum nd_refusal nd_target_max_age(const struct nd_target *target, uint64_t *seco
     return ND_REFUSAL_NONE;
 }
 
-enum nd_refusal nd_target_dry(const struct nd_target *target, bool *dry, struct nd_error *err)
+enum nd_refusal nd_target_flag(const struct nd_target *target, enum nd_parameter parameter,
+                               bool *value, struct nd_error *err)
 {
-    struct nd_view text = target->parameter[ND_PARAMETER_DRY];
+    struct nd_view text = target->parameter[parameter];
 
-    *dry = target->has[ND_PARAMETER_DRY] && nd_view_is(text, "1");
-    if (target->has[ND_PARAMETER_DRY] && !*dry && !nd_view_is(text, "0"))
-        return nd_refuse(err, ND_REFUSAL_MALFORMED, "dry= is not 1 or 0");
+    *value = target->has[parameter] && nd_view_is(text, "1");
+    if (target->has[parameter] && !*value && !nd_view_is(text, "0"))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "%s= is not 1 or 0", PARAMETER[parameter]);
     return ND_REFUSAL_NONE;
 }

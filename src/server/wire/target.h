@@ -55,9 +55,10 @@ enum nd_parameter {
     ND_PARAMETER_SINCE,
     ND_PARAMETER_SITE,
     ND_PARAMETER_TITLE,
-    ND_PARAMETER_ORDER
+    ND_PARAMETER_ORDER,
+    ND_PARAMETER_DIFFERS
 };
-#define ND_PARAMETER_COUNT (ND_PARAMETER_ORDER + 1)
+#define ND_PARAMETER_COUNT (ND_PARAMETER_DIFFERS + 1)
 
 /* A list of labels, as a parameter has it. */
 struct nd_label_list {
@@ -111,8 +112,9 @@ enum nd_refusal nd_target_max_age(const struct nd_target *target, uint64_t *seco
 /* The value of expect=, from 1 to 1,000,000, or 0 without it.  MALFORMED. */
 enum nd_refusal nd_target_expect(const struct nd_target *target, uint32_t *expect,
                                  struct nd_error *err);
-/* The value of dry=: 1 or 0, or false without it.  MALFORMED. */
-enum nd_refusal nd_target_dry(const struct nd_target *target, bool *dry, struct nd_error *err);
+/* The value of a parameter such as dry=: 1 or 0, or false without it.  MALFORMED. */
+enum nd_refusal nd_target_flag(const struct nd_target *target, enum nd_parameter parameter,
+                               bool *value, struct nd_error *err);
 
 /* Decode %XX in place, and + as a space if `plus`.  Returns the length; SIZE_MAX: a % without two
  * hexadecimal digits. */

@@ -261,6 +261,8 @@ static enum nd_status decide(struct nd_session *session, const struct nd_sketche
     nd_judge_ask(&judge, asked, nd_store_now(session->store));
     source =
         is_same ? nd_reader_source(&session->reader) : nd_reader_source_checked(&session->reader);
+    judge.source = &source;
+    judge.text = text->text;
     status = nd_search_compare(&session->search, text, &source, err);
     return status == ND_OK
                ? nd_verdict_decide(&judge, session->sets.number, session->sets.n, out, err)

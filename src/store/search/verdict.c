@@ -1,6 +1,8 @@
 /* verdict.c - what a caller is told about a text: the nearest documents, and whose cluster it joins */
 #include "store/search/verdict.h"
 
+#include <neardup/evidence.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +37,7 @@ void nd_judge_ask(struct nd_judge *judge, const struct nd_asked *asked, uint64_t
 {
     judge->asked.limit = asked && asked->limit ? asked->limit : ND_STORE_NEAREST;
     judge->asked.max_age_s = asked ? asked->max_age_s : 0;
+    judge->asked.differs = asked && asked->differs;
     if (judge->asked.max_age_s && judge->asked.max_age_s < now)
         judge->visited_since = now - judge->asked.max_age_s;
 }
@@ -207,6 +210,62 @@ static enum nd_status describe(const struct nd_judge *judge, const struct nd_nea
     return ND_OK;
 }
 
+/* Return how many words of one text a difference lists. */
+static size_t listed(const struct nd_difference *d, unsigned which)
+{
+    return d->only[which] < ND_DIFFERENCE_WORDS_MAX ? (size_t)d->only[which]
+                                                    : ND_DIFFERENCE_WORDS_MAX;
+}
+
+/* Copy the words of a difference to where they stay. */
+static bool keep_words(struct nd_arena *answer, struct nd_difference *d)
+{
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < listed(d, k); i++) {
+            d->word[k][i].data = nd_arena_copy(answer, d->word[k][i].data, d->word[k][i].len);
+            if (!d->word[k][i].data)
+                return false;
+        }
+    return true;
+}
+
+/* Find what differs between the text and that of an entry. */
+static enum nd_status find_difference(const struct nd_judge *judge,
+                                      const struct nd_near_entry *near,
+                                      const struct nd_difference **out, struct nd_error *err)
+{
+    struct nd_difference *differs = nd_arena_alloc(judge->answer, sizeof *differs);
+    struct nd_view other;
+    enum nd_status status;
+
+    if (!differs)
+        return no_memory(err);
+    *differs = (struct nd_difference){.by = ND_DIFFERS_NOTHING};
+    *out = differs;
+    if (near->identical == ND_IDENTICAL_BYTES)
+        return ND_OK;
+    status = judge->source->fetch(judge->source->context, near->number, &other, err);
+    if (status == ND_OK)
+        status = nd_difference_of(judge->text, other, differs, err);
+    if (status == ND_OK && !keep_words(judge->answer, differs))
+        status = no_memory(err);
+    return status;
+}
+
+/* Find what differs in each of the nearest documents; those of one entry come one after the other. */
+static enum nd_status find_differences(const struct list *l, struct nd_nearest *out,
+                                       struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < l->n; i++)
+        if (i > 0 && l->row[i].near.number == l->row[i - 1].near.number)
+            out[i].differs = out[i - 1].differs;
+        else
+            status = find_difference(l->judge, &l->row[i].near, &out[i].differs, err);
+    return status;
+}
+
 static enum nd_status give_nearest(const struct list *l, struct nd_verdict *verdict,
                                    struct nd_error *err)
 {
@@ -215,6 +274,8 @@ static enum nd_status give_nearest(const struct list *l, struct nd_verdict *verd
 
     for (size_t i = 0; status == ND_OK && i < l->n; i++)
         status = describe(l->judge, &l->row[i].near, l->n_shingles, l->row[i].id, &out[i], err);
+    if (status == ND_OK && l->judge->asked.differs)
+        status = find_differences(l, out, err);
     if (status != ND_OK)
         return status;
     verdict->nearest = out;
@@ -270,7 +331,9 @@ enum nd_status nd_verdict_decide(const struct nd_judge *judge, const uint32_t *s
     return status == ND_OK ? find_cluster(judge, n_hits, verdict, err) : status;
 }
 
-static void keep_view(struct nd_view *view, char **at)
+/* ---- A verdict that stays ---- */
+
+static void keep_bytes(struct nd_view *view, char **at)
 {
     if (view->len)
         memcpy(*at, view->data, view->len);
@@ -280,27 +343,54 @@ static void keep_view(struct nd_view *view, char **at)
 
 static void keep_names(struct nd_nearest *document, char **at)
 {
-    keep_view(&document->key.id, at);
-    keep_view(&document->title, at);
+    keep_bytes(&document->key.id, at);
+    keep_bytes(&document->title, at);
+}
+
+static void keep_differs(struct nd_nearest *document, struct nd_difference *copy, char **at)
+{
+    *copy = *document->differs;
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; i < listed(copy, k); i++)
+            keep_bytes(&copy->word[k][i], at);
+    document->differs = copy;
+}
+
+/* Count the bytes of the words that a document's difference lists. */
+static size_t word_bytes(const struct nd_nearest *document)
+{
+    const struct nd_difference *d = document->differs;
+    size_t bytes = 0;
+
+    for (unsigned k = 0; d && k < 2; k++)
+        for (size_t i = 0; i < listed(d, k); i++)
+            bytes += d->word[k][i].len;
+    return bytes;
 }
 
 enum nd_status nd_verdict_keep(struct nd_verdict *verdict, void **memory, struct nd_error *err)
 {
-    size_t n = verdict->n_nearest, bytes = n * sizeof *verdict->nearest +
-                                           verdict->cluster.key.id.len + verdict->cluster.title.len;
+    size_t n = verdict->n_nearest, bytes = verdict->cluster.key.id.len + verdict->cluster.title.len;
+    struct nd_difference *differs;
     struct nd_nearest *copy;
     char *at;
 
     for (size_t i = 0; i < n; i++)
-        bytes += verdict->nearest[i].key.id.len + verdict->nearest[i].title.len;
+        bytes += sizeof *copy + (verdict->nearest[i].differs ? sizeof *differs : 0) +
+                 verdict->nearest[i].key.id.len + verdict->nearest[i].title.len +
+                 word_bytes(&verdict->nearest[i]);
     copy = malloc(bytes + 1);
     if (!copy)
         return no_memory(err);
     if (n)
         memcpy(copy, verdict->nearest, n * sizeof *copy);
-    at = (char *)(copy + n);
-    for (size_t i = 0; i < n; i++)
+    differs = (struct nd_difference *)(copy + n);
+    at = (char *)(n && copy[0].differs ? differs + n : differs);
+    for (size_t i = 0; i < n; i++) {
         keep_names(&copy[i], &at);
+        if (copy[i].differs)
+            keep_differs(&copy[i], &differs[i], &at);
+    }
     if (verdict->has_cluster)
         keep_names(&verdict->cluster, &at);
     verdict->nearest = copy;

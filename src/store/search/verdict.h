@@ -32,7 +32,9 @@ struct nd_own_document {
 struct nd_judge {
     const struct nd_sketching *sketching;
     const struct nd_label_sets *sets;
-    struct nd_search *search;   /* which has compared the text */
+    struct nd_search *search; /* which has compared the text */
+    const struct nd_search_source *source;
+    struct nd_view text;
     struct nd_leaders *leaders; /* of this answer */
     struct nd_arena *answer;    /* the verdict points into it */
     struct nd_own_document own;

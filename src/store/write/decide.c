@@ -289,9 +289,12 @@ static enum nd_status put_entry(struct nd_writer *w, const struct nd_write *writ
 static enum nd_status judge(struct nd_writer *w, struct nd_write *write, struct nd_own_document own,
                             struct nd_error *err)
 {
+    const struct nd_search_source source = nd_reader_source(&w->reader);
     struct nd_judge judge = {.sketching = &w->store->sketching,
                              .sets = w->store->sets,
                              .search = &w->search,
+                             .source = &source,
+                             .text = write->sketched.text,
                              .leaders = &w->leaders,
                              .answer = &w->answer,
                              .own = own};

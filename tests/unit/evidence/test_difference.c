@@ -98,6 +98,26 @@ static void all_words_are_counted_and_the_first_are_listed(void **state)
     }
 }
 
+static void a_long_word_is_cut_between_two_characters(void **state)
+{
+    char text[3 * ND_DIFFERENCE_WORD_BYTES];
+    struct nd_difference d;
+
+    (void)state;
+    /* A letter of one byte, and letters of two. */
+    for (size_t len = ND_DIFFERENCE_WORD_BYTES - 3; len <= 2 * ND_DIFFERENCE_WORD_BYTES; len += 2) {
+        text[0] = 'a';
+        for (size_t i = 1; i < len; i += 2)
+            memcpy(text + i, "\xC3\xA9", 2);
+        assert_int_equal(nd_difference_of((struct nd_view){text, len}, view_of("x"), &d, NULL),
+                         ND_OK);
+        assert_int_equal(d.only[0], 1);
+        assert_ptr_equal(d.word[0][0].data, text);
+        assert_int_equal(d.word[0][0].len,
+                         len < ND_DIFFERENCE_WORD_BYTES ? len : ND_DIFFERENCE_WORD_BYTES - 1);
+    }
+}
+
 static void a_text_that_is_not_utf8_is_refused(void **state)
 {
     struct nd_difference d;
@@ -113,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_class_of_words_has_its_name),
         cmocka_unit_test(all_words_are_counted_and_the_first_are_listed),
+        cmocka_unit_test(a_long_word_is_cut_between_two_characters),
         cmocka_unit_test(a_text_that_is_not_utf8_is_refused),
     };
 
