@@ -312,6 +312,14 @@ const struct command command_table[] = {
      "pairs.tsv\n"
      "  neardup eval --truth labels.tsv --universe labelled --curve resemblance listed.tsv\n",
      .run = cmd_eval},
+    {"sample", FOR_SAMPLE, "[OPTION…] PAIRS",
+     "Draw pairs for people to judge, by strata or by documents, and make the page to judge them "
+     "on.",
+     "  neardup sample pairs.tsv --strata resemblance:0.1 -n 50 -o judge.tsv\n"
+     "  neardup sample pairs.tsv --documents corpus.jsonl --html judge.html -o judge.tsv\n"
+     "  neardup sample pairs.tsv --half-width 5% --dry-run\n"
+     "  neardup sample near.tsv --recall --documents corpus.jsonl -o judge.tsv\n",
+     .run = cmd_sample},
     {"sweep", FOR_SWEEP, "--set KEY=A,B,C --truth FILE [OPTION…] FILE|DIR…",
      "Run documents with many settings of a recipe, and measure each against the truth.",
      "  neardup sweep --set threshold=0.5,0.6,0.7,0.8 --truth labels.tsv --universe labelled "

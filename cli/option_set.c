@@ -376,7 +376,7 @@ SETTER(set_json)
     if (s->use.filter.output == ND_FILTER_ANNOTATE)
         s->use.filter.output = ND_FILTER_ROWS;
     s->use.pairs.json = s->use.track.json = s->use.mirrors.json = s->use.template.json = 1;
-    s->use.eval.json = 1;
+    s->use.eval.json = s->use.sample.json = 1;
     return ND_OK;
 }
 

@@ -265,7 +265,7 @@ const struct option option_table[] = {
     {NULL, "exclude", 0, "PATTERN",
      "in folders and archives, skip files whose name matches; may be repeated", FOR_INPUT, RUN},
     {NULL, "strict", 0, NULL, "stop at the first bad record or failed input, and write nothing",
-     FOR_RUNS | FOR_DF | FOR_INDEX | FOR_EVAL | FOR_SWEEP, RUN},
+     FOR_RUNS | FOR_DF | FOR_INDEX | FOR_EVAL | FOR_SWEEP | FOR_SAMPLE, RUN},
     {NULL, "strict", 0, NULL, "stop at the first document that cannot be read or is refused",
      FOR_CLIENT, RUN, .parts = POSTING},
     {NULL, "max-bad", 0, "SHARE",
@@ -427,6 +427,39 @@ const struct option option_table[] = {
     {NULL, "cluster", 0, "ID", "the cluster that contains this document", FOR_TEMPLATE,
      TEXT(use.template.cluster)},
 
+    {"The sample", "strata", 0, "COLUMN:WIDTH",
+     "divide the pairs by a column, given by its name or number, at multiples of WIDTH; COLUMN: at "
+     "each of its values; COLUMN:A,B,C: at these (default: near misses are apart, the others not)",
+     FOR_SAMPLE, TEXT(use.sample.strata)},
+    {NULL, "allocation", 0, "HOW",
+     "draw equally many pairs of each stratum (equal), or as many as are due to its size, but one "
+     "at "
+     "least (proportional) (default: proportional)",
+     FOR_SAMPLE, WORD(use.sample.equally, "proportional equal")},
+    {NULL, "size", 'n', "N", "how many pairs to draw, or documents with --recall (default: 100)",
+     FOR_SAMPLE, NUMBER(use.sample.size, 1, 10000000)},
+    {NULL, "half-width", 0, "RATIO",
+     "draw as many pairs as it takes to know the share of right ones to within this: 0.05 or 5%",
+     FOR_SAMPLE, RATIO(use.sample.half_width, 1, 1)},
+    {NULL, "expect", 0, "RATIO",
+     "the share of right pairs that --half-width reckons with; one half costs most (default: 50%)",
+     FOR_SAMPLE, RATIO(use.sample.expected, 1, 1)},
+    {NULL, "recall", 0, NULL,
+     "draw documents, and write all pairs of each: what is found of those that are the same",
+     FOR_SAMPLE, FLAG(use.sample.recalls)},
+    {NULL, "documents", 0, "FILE|DIR",
+     "the documents of the pairs: for their texts (--html), or to draw from (--recall); may be "
+     "repeated",
+     FOR_SAMPLE, LIST(use.documents)},
+    {NULL, "dry-run", 0, NULL,
+     "write only how many pairs each stratum has, and how many would be drawn", FOR_SAMPLE,
+     FLAG(use.sample.only_plans)},
+    {NULL, "html", 0, "FILE",
+     "write a page that shows both texts of each pair, takes judgements by keys, and gives them as "
+     "a "
+     "file for eval --judged",
+     FOR_SAMPLE, TEXT(use.page)},
+
     {"Truth and results", "truth", 0, "FILE",
      "what is right: labelled or scored pairs, clusters, or a class of each document",
      FOR_EVAL | FOR_SWEEP, TEXT(use.eval.truth)},
@@ -464,6 +497,11 @@ const struct option option_table[] = {
      "last "
      "column",
      FOR_EVAL, TEXT(use.eval.by)},
+    {NULL, "judged", 0, NULL,
+     "the files are judgements of samples that neardup sample drew, each of one judge, and no "
+     "truth "
+     "is needed; with --by stratum a row for each stratum",
+     FOR_EVAL, FLAG(use.judged)},
     {NULL, "lost", 0, NULL,
      "read the --documents again for each manifest or clusters, and count the runs of three words "
      "of removed documents that no kept one has",
@@ -471,7 +509,7 @@ const struct option option_table[] = {
     {NULL, "resamplings", 0, "N",
      "draw components N times for the intervals; 0: without intervals (default: 1000)",
      FOR_EVAL | FOR_SWEEP, NUMBER(use.eval.resamplings, 0, 1000000)},
-    {NULL, "seed", 0, "N", "draw others (default: 1)", FOR_EVAL | FOR_SWEEP,
+    {NULL, "seed", 0, "N", "draw others (default: 1)", FOR_EVAL | FOR_SWEEP | FOR_SAMPLE,
      NUMBER(use.eval.seed, 0, 4294967295)},
     {NULL, "removals", 0, NULL,
      "measure what dedup removes with each setting (default: the pairs that pairs lists)",
@@ -534,7 +572,7 @@ const struct option option_table[] = {
      "for .zst, 6 for .xz, 9 for .bz2, 1 for .lz4)",
      FOR_RUNS, RUN},
     {NULL, "output", 'o', "FILE", "where the table goes (default: - for standard output)",
-     FOR_EVAL | FOR_SWEEP, RUN},
+     FOR_EVAL | FOR_SWEEP | FOR_SAMPLE, RUN},
     {NULL, "output", 'o', "FILE",
      "also write the plan to FILE, as JSON, for dedup --predicted FILE", FOR_PLAN, RUN},
     {NULL, "output", 'o', "FILE", "where the answers go (default: standard output)", FOR_CLIENT,
@@ -620,13 +658,14 @@ const struct option option_table[] = {
      FOR_DEDUP | FOR_APPLY, RUN},
     {NULL, "force", 0, NULL, "replace an input without a question", FOR_FILTER | FOR_COLLAPSE, RUN},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings",
-     (FOR_RUNS & ~(unsigned)FOR_SKETCH) | FOR_PLAN | FOR_DF | FOR_EVAL | FOR_SWEEP, FLAG(quiet)},
+     (FOR_RUNS & ~(unsigned)FOR_SKETCH) | FOR_PLAN | FOR_DF | FOR_EVAL | FOR_SWEEP | FOR_SAMPLE,
+     FLAG(quiet)},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings", FOR_SKETCH,
      FLAG(quiet), .parts = "documents merge subset"},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings", FOR_INDEX,
      FLAG(quiet), .parts = "build add merge remove query pairs stats"},
     {NULL, "progress", 0, NULL, "show progress even if standard error is not a terminal",
-     FOR_RUNS | FOR_PLAN | FOR_DF | FOR_INDEX | FOR_EVAL | FOR_SWEEP, FLAG(progress)},
+     FOR_RUNS | FOR_PLAN | FOR_DF | FOR_INDEX | FOR_EVAL | FOR_SWEEP | FOR_SAMPLE, FLAG(progress)},
 
     {NULL, "quiet", 'q', NULL, "no progress and no counts; only errors and warnings", FOR_CLIENT,
      FLAG(quiet)},
@@ -646,7 +685,7 @@ const struct option option_table[] = {
      FOR_PAIRS, RATIO(use.pairs.near_misses, 0, 0)},
     {NULL, "json", 0, NULL, "write the result as JSON",
      FOR_COMPARE | FOR_PLAN | FOR_PAIRS | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE | FOR_EXPLAIN |
-         FOR_EVAL | FOR_SWEEP,
+         FOR_EVAL | FOR_SWEEP | FOR_SAMPLE,
      SET(set_json)},
     {NULL, "json", 0, NULL, "with --annotate, write a JSON object for messages too", FOR_FILTER,
      SET(set_json)},
@@ -655,7 +694,7 @@ const struct option option_table[] = {
      WORD(use.color, "auto always never")},
 
     {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",
-     FOR_RUNS | FOR_PLAN | FOR_INDEX | FOR_DF | FOR_EVAL | FOR_SWEEP, RUN},
+     FOR_RUNS | FOR_PLAN | FOR_INDEX | FOR_DF | FOR_EVAL | FOR_SWEEP | FOR_SAMPLE, RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again (default: $TMPDIR, or /tmp)",
      FOR_PLAN | FOR_SKETCH | FOR_INDEX, RUN},

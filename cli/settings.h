@@ -8,6 +8,7 @@
 
 #include <neardup/eval.h>
 #include <neardup/explain.h>
+#include <neardup/judging.h>
 #include <neardup/plan.h>
 #include <neardup/run.h>
 #include <neardup/run_df.h>
@@ -50,9 +51,12 @@ struct use_settings {
     struct nd_anchors_params anchors;
     struct nd_plan_params plan;
     struct nd_eval_params eval;
-    struct words positive, documents; /* of eval */
-    struct nd_sweep_params sweep;     /* its eval is that above */
-    struct words sets;                /* of sweep */
+    struct words positive, documents; /* of eval, and of sample */
+    struct nd_sample_params sample;
+    const char *page;             /* of sample */
+    bool judged;                  /* of eval: the files are judgements */
+    struct nd_sweep_params sweep; /* its eval is that above */
+    struct words sets;            /* of sweep */
     const char *sweep_svg;
     const char *plan_svg;
     unsigned show; /* which parts of a comparison */
@@ -142,6 +146,7 @@ enum commands {
     FOR_APPLY = 1 << 19, /* reads documents, but without a recipe */
     FOR_EVAL = 1 << 20,  /* likewise, for their ids */
 
+    FOR_SAMPLE = 1 << 23, /* reads documents, but without a recipe */
     FOR_SWEEP = 1 << 26,
 
     /* Sets of commands. */
@@ -156,7 +161,8 @@ enum commands {
         FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
     FOR_ALL = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_SKETCH | FOR_DF |
               FOR_USES | FOR_INDEX, /* that read documents, by a recipe */
-    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL, /* that read documents */
+    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL |
+                FOR_SAMPLE, /* that read documents */
     FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_SWEEP | FOR_DF | FOR_HAMMING | FOR_CLIENT |
                 FOR_EVAL, /* that take any number of files */
 };
@@ -259,6 +265,7 @@ int cmd_recipe(struct settings *s);
 int cmd_plan(struct settings *s);
 int cmd_eval(struct settings *s);
 int cmd_sweep(struct settings *s);
+int cmd_sample(struct settings *s);
 int cmd_client(struct settings *s);
 int cmd_serve(struct settings *s);
 int cmd_store(struct settings *s);

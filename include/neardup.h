@@ -4,8 +4,8 @@
 
 /*
  * Most of it is in libneardup (pkg-config neardup).  What reads files is in libneardup_files
- * (pkg-config neardup-files, which brings libneardup along): eval.h, explain.h, input.h, plan.h,
- * run.h, run_df.h, sweep.h, uses.h.  Who calls nothing of these links the first alone.
+ * (pkg-config neardup-files, which brings libneardup along): eval.h, explain.h, input.h, judging.h,
+ * plan.h, run.h, run_df.h, sweep.h, uses.h.  Who calls nothing of these links the first alone.
  *
  * Rules for all of it: a handle says beside its struct which calls may run at once, and each
  * call what it leaves behind where it fails; a call that takes parameters refuses those out of
@@ -28,6 +28,7 @@
 #include <neardup/hamming_stats.h>
 #include <neardup/index.h>
 #include <neardup/input.h>
+#include <neardup/judging.h>
 #include <neardup/plan.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>

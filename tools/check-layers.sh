@@ -46,6 +46,7 @@ declare -A may=(
     [run]="run report old reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
     [uses]="uses run report old reading sketches loads record evidence engine engine/document input input/streams input/formats input/library recipe base"
     [uses/eval]="uses/eval uses run evidence recipe input/formats base"
+    [uses/judging]="uses/judging uses/eval uses report run evidence input/formats base"
     [uses/plan]="uses/plan run reading loads evidence engine input/streams base"
     [store]="store"
     [store/segments]="store/segments base"

@@ -32,7 +32,7 @@ if [ $# = 2 ]; then
         [ -n "$functions" ] || continue
         has=$(comm -12 <(echo "$functions") <(exported "$2") | wc -l)
         case $(basename "$header") in
-        eval.h | explain.h | input.h | plan.h | run.h | run_df.h | sweep.h | uses.h) expected=$(echo "$functions" | wc -l) ;;
+        eval.h | explain.h | input.h | judging.h | plan.h | run.h | run_df.h | sweep.h | uses.h) expected=$(echo "$functions" | wc -l) ;;
         *) expected=0 ;;
         esac
         if [ "$has" != "$expected" ]; then
@@ -40,7 +40,7 @@ if [ $# = 2 ]; then
             exit 1
         fi
     done
-    for name in eval.h explain.h input.h plan.h run.h run_df.h sweep.h uses.h; do
+    for name in eval.h explain.h input.h judging.h plan.h run.h run_df.h sweep.h uses.h; do
         grep -q " \* .*$name" include/neardup.h || {
             echo "include/neardup.h does not say where $name is" >&2
             exit 1

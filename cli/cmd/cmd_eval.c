@@ -3,6 +3,7 @@
 #include "results.h"
 
 #include <neardup/eval.h>
+#include <neardup/judging.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 /* The files that are read, of which the output must be none.  False: out of memory, reported. */
 static bool list_reads(const struct settings *s, struct words *reads)
 {
-    bool good = words_add(reads, s->use.eval.truth);
+    bool good = s->use.judged || words_add(reads, s->use.eval.truth);
 
     for (size_t i = 0; good && i < s->paths.count; i++)
         good = words_add(reads, s->paths.at[i]);
@@ -22,8 +23,15 @@ static bool list_reads(const struct settings *s, struct words *reads)
 
 static bool fits(struct settings *s)
 {
-    if (!s->use.eval.truth) {
-        say("eval needs --truth FILE; see neardup help eval");
+    const struct nd_eval_params *p = &s->use.eval;
+
+    if (!p->truth && !s->use.judged) {
+        say("eval needs --truth FILE, or --judged; see neardup help eval");
+        return false;
+    }
+    if (s->use.judged && (p->truth || p->curve || p->closes || p->counts_lost ||
+                          s->use.documents.count || (p->by && strcmp(p->by, "stratum") != 0))) {
+        say("with --judged, eval takes no truth or documents, and only --by stratum");
         return false;
     }
     if (!s->paths.count && isatty(STDIN_FILENO)) {
@@ -31,6 +39,24 @@ static bool fits(struct settings *s)
         return false;
     }
     return s->paths.count || words_add(&s->paths, "-");
+}
+
+/* Give the figures of judgements. */
+static int evaluate_judged(struct settings *s, const struct words *reads)
+{
+    const struct nd_judged_params params = {.files = s->paths.at,
+                                            .n_files = s->paths.count,
+                                            .by_stratum = s->use.eval.by != NULL,
+                                            .resamplings = s->use.eval.resamplings,
+                                            .seed = s->use.eval.seed,
+                                            .json = s->use.eval.json};
+    struct nd_use_summary summary = {.found = s->paths.count};
+    struct results to;
+    struct nd_error err;
+
+    if (!results_open(&to, run_option(s, "output"), reads->at, reads->count))
+        return 2;
+    return results_close(&to, report_use(s, nd_run_judged(&params, to.file, &err), &err, &summary));
 }
 
 static int evaluate(struct settings *s, const struct words *reads)
@@ -64,7 +90,7 @@ int cmd_eval(struct settings *s)
     if ((!s->use.documents.count ||
          run_reads(s->run, s->use.documents.at, s->use.documents.count)) &&
         list_reads(s, &reads))
-        status = evaluate(s, &reads);
+        status = s->use.judged ? evaluate_judged(s, &reads) : evaluate(s, &reads);
     free(reads.at);
     return status;
 }

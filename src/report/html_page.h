@@ -25,6 +25,7 @@
 
 /* The files of web/ that pages are made of. */
 extern const struct nd_view nd_web_page_css, nd_web_report_report_css, nd_web_report_keys_mjs;
+extern const struct nd_view nd_web_report_judge_css, nd_web_report_judge_mjs;
 
 /* Begin the page, up to the inside of <main>.  `style` follows web/page.css and web/report/report.css;
  * of length 0: nothing more. */

@@ -71,6 +71,11 @@ d/docs.jsonl | template d/docs.jsonl -q -o OUT
 d/docs.jsonl | template d -q -o OUT
 clusters.tsv | eval --truth clusters.tsv manifest -q -o OUT
 manifest | eval --truth clusters.tsv manifest -q -o OUT
+manifest | sample manifest -q -o OUT
+manifest | sample manifest -q --documents d/docs.jsonl -o /dev/null --html OUT
+d/docs.jsonl | sample manifest -q --documents d/docs.jsonl -o /dev/null --html OUT
+d/docs.jsonl | sample manifest -q --documents d -o /dev/null --html OUT
+d/docs.jsonl | sample manifest -q --documents d/docs.jsonl -o OUT --recall
 clusters.tsv | sweep --truth clusters.tsv --set threshold=0.5,0.8 d -q -o OUT
 d/docs.jsonl | sweep --truth clusters.tsv --set threshold=0.5,0.8 d/docs.jsonl -q -o OUT
 d/docs.jsonl | sweep --truth clusters.tsv --set threshold=0.5,0.8 d -q --svg OUT

@@ -17,8 +17,8 @@ export default [
     },
   },
   {
-    files: ['web/*.mjs'],
-    languageOptions: {globals: named(`${everywhere} CustomEvent DOMException DragEvent Element File HTMLDetailsElement HTMLDialogElement HTMLElement HTMLFormElement HTMLInputElement HTMLSelectElement HTMLTextAreaElement Intl MessageEvent Node Response Worker document history location self sessionStorage window`)},
+    files: ['web/*.mjs', 'web/report/*.mjs'],
+    languageOptions: {globals: named(`${everywhere} Blob CustomEvent DOMException DragEvent Element File HTMLDetailsElement HTMLDialogElement HTMLElement HTMLFormElement HTMLInputElement HTMLSelectElement HTMLTextAreaElement Intl MessageEvent Node Response Worker document history localStorage location scrollTo self sessionStorage window`)},
   },
   {files: ['tests/service/*.mjs'], languageOptions: {globals: named(`${everywhere} Buffer document getComputedStyle innerWidth location process sessionStorage window`)}, rules: {'no-restricted-properties': 'off', 'max-lines-per-function': 'off'}},
 ];

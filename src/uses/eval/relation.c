@@ -159,7 +159,7 @@ static enum nd_status add_member(struct relation_reading *x, uint32_t id, struct
 }
 
 static enum nd_status add_removed(struct relation_reading *x, uint32_t removed, struct nd_view kept,
-                                  uint64_t line, struct nd_error *err)
+                                  double value, uint64_t line, struct nd_error *err)
 {
     uint32_t leader = 0;
     enum nd_status status = ND_OK;
@@ -169,7 +169,7 @@ static enum nd_status add_removed(struct relation_reading *x, uint32_t removed, 
     if (status == ND_OK && !reserve_ids(x->r, x->ids->names.count))
         status = no_memory(err);
     if (status == ND_OK && leader)
-        status = add_pair(x, removed, leader, ND_LABEL_SAME, NAN, line, err);
+        status = add_pair(x, removed, leader, ND_LABEL_SAME, value, line, err);
     if (status == ND_OK)
         x->r->fate[removed - 1] = ND_FATE_REMOVED;
     return status;
@@ -199,6 +199,9 @@ static enum nd_status read_value(struct relation_reading *x, struct nd_view cell
     const struct nd_view none = {"", 0};
     uint32_t text;
 
+    *value = NAN;
+    if (!x->request->value || (x->request->samples && !cell.len))
+        return ND_OK;
     if (x->request->value_is_text) {
         if (!nd_groups_number(&x->r->texts, cell.data ? cell : none, &text))
             return no_memory(err);
@@ -226,12 +229,16 @@ static enum nd_status take_pair(struct relation_reading *x, uint32_t a, uint64_t
         return status;
     if (x->request->is_truth && third.data && !nd_label_read(&x->request->labels, third, &label))
         return refuse_label(x, third, line, err);
-    if (!x->request->is_truth && !x->request->value &&
+    if (!x->request->is_truth &&
         (nd_view_is(x->format == ND_FORMAT_JSONL ? third : last, "near-miss") ||
-         (x->format == ND_FORMAT_JSONL && nd_view_is(third, "false"))))
-        return ND_OK; /* pairs --near-misses: it is not said to be a match */
-    if (x->request->value)
-        status = read_value(x, cell_of(x, c->value), line, &number_of_value, err);
+         (x->format == ND_FORMAT_JSONL && nd_view_is(third, "false")))) {
+        /* pairs --near-misses: it is not said to be a match */
+        if (x->request->samples)
+            label = ND_LABEL_DIFFERENT;
+        else if (!x->request->value)
+            return ND_OK;
+    }
+    status = read_value(x, cell_of(x, c->value), line, &number_of_value, err);
     if (status != ND_OK)
         return status;
     return add_pair(x, a, b, label, number_of_value, line, err);
@@ -244,6 +251,7 @@ static enum nd_status take_row(struct relation_reading *x, uint64_t line, struct
                          second = cell_of(x, c->at[ND_CELL_SECOND]),
                          fate = cell_of(x, c->at[ND_CELL_FATE]);
     enum nd_status status;
+    double value = NAN;
     uint32_t id;
 
     if (!first.data || (!second.data && c->form != ND_EVAL_MANIFEST))
@@ -255,7 +263,10 @@ static enum nd_status take_row(struct relation_reading *x, uint64_t line, struct
         return status;
     switch (c->form) {
     case ND_EVAL_PAIRS: return take_pair(x, id, line, err);
-    case ND_EVAL_MANIFEST: return add_removed(x, id, second, line, err);
+    case ND_EVAL_MANIFEST:
+        if (x->request->samples)
+            status = read_value(x, cell_of(x, c->value), line, &value, err);
+        return status == ND_OK ? add_removed(x, id, second, value, line, err) : status;
     default:
         return add_member(x, id, second,
                           nd_view_is(fate, "kept")      ? ND_FATE_KEPT
@@ -275,7 +286,8 @@ static enum nd_status find_value(struct relation_reading *x, const struct nd_vie
     const char *wanted = x->request->value;
     double at;
 
-    if (!wanted || x->columns.form != ND_EVAL_PAIRS)
+    if (!wanted || (x->columns.form != ND_EVAL_PAIRS &&
+                    !(x->request->samples && x->columns.form == ND_EVAL_MANIFEST)))
         return ND_OK;
     for (size_t i = 0; name && i < n; i++)
         if (nd_view_is(name[i], wanted))
@@ -394,6 +406,8 @@ static enum nd_status take_removed(void *context, const struct nd_document *row,
                                    struct nd_error *err)
 {
     struct relation_reading *x = context;
+    const struct nd_field *more = row->fields + ND_MANIFEST_FIELDS;
+    double value = NAN;
     enum nd_status status;
     uint32_t id;
 
@@ -407,7 +421,9 @@ static enum nd_status take_removed(void *context, const struct nd_document *row,
     x->has_columns = true;
     x->r->form = ND_EVAL_MANIFEST;
     status = number(x, row->id, line, &id, err);
-    return status == ND_OK ? add_removed(x, id, kept, line, err) : status;
+    if (status == ND_OK && x->request->samples && x->request->value)
+        status = read_value(x, more[nd_column_n_keys].value, line, &value, err);
+    return status == ND_OK ? add_removed(x, id, kept, value, line, err) : status;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */

@@ -63,6 +63,9 @@ struct nd_relation_request {
     struct nd_label_rule labels;
     const char *value;  /* name or number of a column with a value; NULL: none is read */
     bool value_is_text; /* the value is the number of its text in `texts` */
+    /* The pairs are to be sampled: near misses are read too, as different, and a manifest has values;
+     * a value that is not there is NAN. */
+    bool samples;
 };
 
 /* ND_EINPUT: file, line and reason. */

@@ -20,6 +20,7 @@
 
 #include <neardup/eval.h>
 #include <neardup/explain.h>
+#include <neardup/judging.h>
 #include <neardup/plan.h>
 #include <neardup/run_df.h>
 #include <neardup/uses.h>
@@ -322,6 +323,33 @@ static enum nd_status evaluate(const struct nd_run_options *options, struct nd_e
     return status;
 }
 
+/* Rows and a page of a manifest's pairs, and the figures of the rows, which nobody judged. */
+static enum nd_status sample(const struct nd_run_options *options, struct nd_error *err)
+{
+    static const char *const files[] = {"table", "table"};
+    struct nd_sample_params params = nd_sample_params_default();
+    struct nd_judged_params judged = nd_judged_params_default();
+    FILE *rows = fopen("table", "w"), *page = rows ? fopen("page", "w") : NULL;
+    enum nd_status status = ND_ENOMEM;
+
+    params.pairs = "rows.jsonl";
+    params.strata = "resemblance:0.1";
+    judged.files = files;
+    judged.n_files = 2;
+    if (page)
+        status = nd_run_sample(options, &params, NULL, rows, page, NULL, err);
+    else
+        (void)nd_fail(err, ND_ENOMEM, "out of memory for a stream");
+    if (rows && fclose(rows) != 0)
+        status = ND_EIO;
+    if (page && status == ND_OK)
+        status = nd_run_judged(&judged, page, err);
+    if (page && fclose(page) == 0 && status == ND_OK)
+        return rename("page", options->output) == 0 ? ND_OK : ND_EIO;
+    (void)!unlink("page");
+    return status;
+}
+
 static enum nd_status mirrors(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_mirrors_params params = nd_mirrors_params_default();
@@ -513,6 +541,7 @@ static void each_use_fails_cleanly(void **state)
         {"apply clusters", apply_clusters},
         {"apply manifest", apply_manifest},
         {"eval", evaluate},
+        {"sample", sample},
         {"mirrors", mirrors},
         {"plan", plan},
         {"template", template_words},
