@@ -8,6 +8,7 @@ docs/decisions/labels.md.  Exit status 1: a count is not the one below.
 """
 
 import os
+import random
 import sys
 
 sys.dont_write_bytecode = True
@@ -24,6 +25,7 @@ from designs import (  # noqa: E402
     NumbersShown,
     OneSpaceOfIds,
     OnlyLeadersIndexed,
+    PairsOfAll,
     StandIn,
     Store,
 )
@@ -42,6 +44,7 @@ LEAKS = {
     Components: (168414, 48),
     NearestOfAll: (1214177, 10080),
     LimitForAll: (85258, 408),
+    PairsOfAll: (25780, 0),
     NumbersShown: (1050102, 10080),
     OneSpaceOfIds: (0, 5616),
 }
@@ -67,6 +70,10 @@ SMALLEST = {
 }
 SHORTEST_OF_ONE_SPACE = (("put", "x", 1, 0), ("put", "x", 0, 0))
 
+# Long random histories, and in how many of them a limit of stored pairs leaks that counts all label sets.
+LONG_HISTORIES = 100
+LONG_HISTORIES_OF_PAIRS_OF_ALL = {1: 88, 2: 87}
+
 # Batches of three documents with different labels: how many lose a document for a reader, or keep a copy needlessly.
 BATCHES = 4096
 OF_BATCHES = {
@@ -87,7 +94,7 @@ def expect(what, got, wanted):
 
 
 def check_worlds():
-    found = worlds.count([Store, *LEAKING], 4, worlds.distinct_situations, max_checks=MAX_CHECKS)
+    found = worlds.count([Store, *LEAKING], 4, worlds.distinct_situations, False, MAX_CHECKS)
     for design, one in found.items():
         expect(f"worlds, {design.name}", (one.worlds, one.leaks), (WORLDS, LEAKS[design][0]))
         if design in SMALLEST:
@@ -99,7 +106,7 @@ def check_worlds():
 def check_histories():
     found = {}
     for design in [Store, *LEAKING]:
-        one = found[design] = histories.count(design, 3, 2, 1, max_checks=MAX_CHECKS_OF_HISTORIES)
+        one = found[design] = histories.count(design, 3, 2, 1, limits=(MAX_CHECKS_OF_HISTORIES,))
         expect(f"histories, {design.name}", (one.histories, one.leaks), (HISTORIES, LEAKS[design][1]))
     shortest = [history for history, _ in found[OneSpaceOfIds].shortest]
     expect("shortest history with one space of ids", SHORTEST_OF_ONE_SPACE in shortest, True)
@@ -108,6 +115,7 @@ def check_histories():
 
 def check_ours():
     """More than the other designs are tried on: equal texts, each limit, more label sets, more operations."""
+    check_stored_pairs()
     most_documents, length, length_of_three_sets = (5, 5, 4) if NIGHTLY else (4, 4, 3)
     for max_checks in (1, 2, 3):
         found = worlds.count([Store], 4, worlds.distinct_situations, True, max_checks)[Store]
@@ -120,6 +128,21 @@ def check_ours():
     for n_seen in (1, 2):
         found = histories.count(Store, length_of_three_sets, 3, n_seen)
         expect(f"histories of three label sets, {n_seen} of them visible", found.leaks, 0)
+
+
+def check_stored_pairs():
+    """Our design with few stored pairs leaks nothing, and the same rule over all label sets does."""
+    for most_pairs in (1, 2):
+        limits = 3, most_pairs
+        found = worlds.count([Store], 4, worlds.distinct_situations, True, *limits)[Store]
+        expect(f"worlds, {most_pairs} pairs stored", found.leaks, 0)
+        found = histories.count(Store, 4 if NIGHTLY else 3, 2, 1, limits=limits)
+        expect(f"histories, {most_pairs} pairs stored", found.leaks, 0)
+        for design, wanted in ((Store, 0), (PairsOfAll, LONG_HISTORIES_OF_PAIRS_OF_ALL[most_pairs])):
+            rng = random.Random(most_pairs)
+            leaks = sum(histories.leaks_at_random(design, rng, 40, limits) for _ in range(2000 if NIGHTLY else LONG_HISTORIES))
+            if not NIGHTLY or not wanted:
+                expect(f"long histories, {most_pairs} pairs stored, {design.name}", leaks, wanted)
 
 
 def check_that_alike_is_alike():

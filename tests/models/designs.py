@@ -1,9 +1,10 @@
-"""A store of documents by label set in its simplest form, and eight designs of it that leak.
+"""A store of documents by label set in its simplest form, and nine designs of it that leak.
 
 `Store` follows src/store/README.md and docs/http.md word for word: pairs are stored, leaders are chosen among what a
-caller sees, limits hold for each label set, and keys are (id, label set).  Each other class changes one of these, in
-the way that one would think of first.  Texts are numbers, a relation says which of them are near, and label sets are
-numbers too: a caller is the set of the label sets that they see.
+caller sees, limits hold for each label set, and keys are (id, label set).  With `most_pairs`, of the pairs of a new
+text with a label set only some are stored: those with the first texts there, and those with the nearest ones.  Each
+other class changes one of these, in the way that one would think of first.  Texts are numbers, a relation says which
+of them are near, and label sets are numbers too: a caller is the set of the label sets that they see.
 """
 
 NEW = "new"
@@ -12,10 +13,11 @@ NEW = "new"
 class Document:
     """A stored document: where its text is among the entries, and when it got that text."""
 
-    __slots__ = ("key", "entry", "order", "version")
+    __slots__ = ("bound", "entry", "key", "order", "version")
 
-    def __init__(self, key, entry, order, version):
+    def __init__(self, key, entry, order, version, bound):
         self.key, self.entry, self.order, self.version = key, entry, order, version
+        self.bound = bound  # the number of the next new entry at that time
 
 
 class Store:
@@ -24,14 +26,19 @@ class Store:
     name = "pairs stored, leaders chosen among visible documents"
     shows_numbers = False
 
-    def __init__(self, near, max_checks):
+    def __init__(self, near, max_checks, most_pairs=None, likeness=None):
         self.near = near  # near[t]: the texts that are near text t; never t itself
         self.max_checks = max_checks
+        self.most_pairs = most_pairs  # so many with the first, and so many with the nearest; None: all are stored
+        self.likeness = likeness  # of two texts; None: of the texts near a text the last is the nearest
+        self.number = {}  # of each entry: how many there were before it
+        self.has_led = set()  # entries that led in their label set when they were stored
+        self.left_out = {}  # by entry and label set: the smallest number of an entry whose pair was not stored
         self.documents = {}  # by key
         self.entries = {}  # by (label set, text): the documents that have this text, in their order
         self.pairs = {}  # by entry: the entries that were found to be near it
         self.label_sets = []  # in the order in which they first occurred
-        self.next_order = 0
+        self.next_order = self.next_number = 0
 
     # Writing.
 
@@ -49,7 +56,7 @@ class Store:
         if label_set not in self.label_sets:
             self.label_sets.append(label_set)
         entry = label_set, text
-        new = Document((name, label_set), entry, self.next_order, old.version + 1 if old else 1)
+        new = Document((name, label_set), entry, self.next_order, old.version + 1 if old else 1, self.next_number)
         self.next_order += 1
         if entry not in self.entries:
             self.add_entry(entry)
@@ -65,11 +72,37 @@ class Store:
         return "deleted"
 
     def add_entry(self, entry):
-        found = [other for one in self.label_sets for other in self.candidates(entry[1], one)]
+        found = {one: self.candidates(entry[1], one) for one in self.label_sets}
+        kept = self.kept(entry[1], found)
         self.entries[entry] = []
-        self.pairs[entry] = set(found)
-        for other in found:
-            self.pairs[other].add(entry)
+        self.number[entry] = self.next_number
+        self.next_number += 1
+        if not self.has_led.intersection(found[entry[0]]):
+            self.has_led.add(entry)
+        self.pairs[entry] = set(kept)
+        for one, others in found.items():
+            for other in others:
+                if other in kept:
+                    self.pairs[other].add(entry)
+                else:
+                    self.left_out.setdefault((other, entry[0]), self.number[entry])
+                    least = self.left_out.get((entry, one), self.next_number)
+                    self.left_out[entry, one] = min(least, self.number[other])
+
+    def kept(self, text, found):
+        """The entries whose pairs with a new text are stored, of those near it in each label set."""
+        return [other for others in found.values() for other in self.first_and_nearest(text, others)]
+
+    def first_and_nearest(self, text, others):
+        """Of the entries near a text: those that led and then the others, by age, and the nearest ones."""
+        if self.most_pairs is None:
+            return others
+        by_age = sorted(others, key=lambda e: (e not in self.has_led, self.number[e]))
+        by_likeness = sorted(others, key=lambda e: (-self.likeness_of(text, e), self.number[e]))
+        return [*dict.fromkeys(by_age[: self.most_pairs] + by_likeness[: self.most_pairs])]
+
+    def likeness_of(self, text, entry):
+        return self.likeness[text][entry[1]] if self.likeness else self.number[entry]
 
     def release(self, document):
         """A document gives up its text; an entry that no document has is forgotten, and its pairs with it."""
@@ -79,6 +112,9 @@ class Store:
             del self.entries[document.entry]
             for other in self.pairs.pop(document.entry):
                 self.pairs[other].discard(document.entry)
+            self.has_led.discard(document.entry)
+            for label_set in self.label_sets:
+                self.left_out.pop((document.entry, label_set), None)
 
     def candidates(self, text, label_set):
         """The entries of a label set that are near a text: the first ones, up to the limit."""
@@ -145,9 +181,15 @@ class Store:
 
     def cluster(self, document, seen):
         leader = self.leaders(seen)
-        return [d.key for d in leader if leader[d] is leader[document]]
+        members = [d for d in leader if leader[d] is leader[document]]
+        return [d.key for d in members], any(is_left_out for d in members for is_left_out, _ in self.lacks_pairs(d, seen))
 
-    def number(self, document):
+    def lacks_pairs(self, document, seen):
+        """For each label set that the caller sees: whether pairs were not stored with earlier texts, and with any."""
+        least = [self.left_out.get((document.entry, s)) for s in self.label_sets if s in seen]
+        return [(n is not None and n < document.bound, n is not None) for n in least]
+
+    def shown_number(self, document):
         """What an answer says of the place of a document in the store."""
         return document.order if self.shows_numbers else None
 
@@ -165,9 +207,10 @@ class Store:
             (
                 d.key,
                 d.version,
-                self.number(d),
+                self.shown_number(d),
                 self.verdict(d, seen),
                 [other.key for other in self.neighbours(d, seen)],
+                self.lacks_pairs(d, seen),
                 self.cluster(d, seen),
             )
             for d in documents
@@ -255,6 +298,18 @@ class LimitForAll(Store):
         return [e for e in found[: self.max_checks] if e[0] == label_set]
 
 
+class PairsOfAll(Store):
+    """Of the pairs of a new text, the first and the nearest of all label sets are stored."""
+
+    name = "the limit of stored pairs counts all documents"
+
+    def __init__(self, near, max_checks, most_pairs=1, likeness=None):
+        super().__init__(near, max_checks, most_pairs, likeness)
+
+    def kept(self, text, found):
+        return self.first_and_nearest(text, [other for others in found.values() for other in others])
+
+
 class NearestOfAll(Store):
     """The verdict comes from the nearest of all documents; a hidden one is not shown."""
 
@@ -300,6 +355,7 @@ LEAKING = [
     Components,
     NearestOfAll,
     LimitForAll,
+    PairsOfAll,
     NumbersShown,
     OneSpaceOfIds,
 ]

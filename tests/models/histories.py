@@ -91,11 +91,50 @@ def walk(count, operations, length, state, history, near, used, n_alike, seen):
         history.pop()
 
 
-def count(design, length, n_label_sets, n_seen, up_to_names=True, max_checks=1):
-    """How many histories of up to `length` operations leak; the observer sees the first `n_seen` label sets."""
+def count(design, length, n_label_sets, n_seen, up_to_names=True, limits=(1,)):
+    """How many histories of up to `length` operations leak; the observer sees the first `n_seen` label sets.
+
+    The limits are those of a store: max_checks, and how many pairs are stored.
+    """
     result = Count()
     operations = Operations(n_label_sets, up_to_names)
     for near in relations(TEXTS):
-        state = design(near, max_checks), design(near, max_checks)
+        state = design(near, *limits), design(near, *limits)
         walk(result, operations, length, state, [], near, (0, 0), 1, set(range(n_seen)))
     return result
+
+
+def any_operation(rng, n_label_sets, n_texts):
+    name, label_set = rng.choice("abcdefghijkl"), rng.randrange(n_label_sets)
+    if rng.random() < 0.25:
+        return "delete", name, label_set
+    return "put", name, label_set, rng.randrange(n_texts)
+
+
+def any_relation(rng, n_texts):
+    """Texts of which most are near, and how alike any two of them are."""
+    near = [set() for _ in range(n_texts)]
+    likeness = [[0] * n_texts for _ in range(n_texts)]
+    for a in range(n_texts):
+        for b in range(a):
+            likeness[a][b] = likeness[b][a] = rng.randrange(4)
+            if rng.random() < 0.7:
+                near[a].add(b)
+                near[b].add(a)
+    return near, likeness
+
+
+def leaks_at_random(design, rng, length, limits):
+    """Whether a long random history leaks: any answer to a caller differs with the hidden operations and without."""
+    n_label_sets, n_texts = rng.choice([2, 3, 4]), rng.choice([6, 10])
+    seen = set(rng.sample(range(n_label_sets), rng.randrange(1, n_label_sets)))
+    near, likeness = any_relation(rng, n_texts)
+    whole, shown = (design(near, *limits, likeness) for _ in range(2))
+    for _ in range(length):
+        operation = any_operation(rng, n_label_sets, n_texts)
+        heard = perform(whole, operation, seen)
+        if operation[2] in seen and heard != perform(shown, operation, seen):
+            return True
+        if whole.answers("abc", seen) != shown.answers("abc", seen):
+            return True
+    return False

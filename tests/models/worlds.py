@@ -60,18 +60,18 @@ def distinct_situations(n):
         yield sets, {s for s, v in zip(sets, visible) if v}, n_alike
 
 
-def answers(design, documents, near, seen, max_checks):
-    store = design(near, max_checks)
+def answers(design, documents, near, seen, limits):
+    store = design(near, *limits)
     for name, label_set, text in documents:
         store.put(name, label_set, text, seen)
     return store.answers([name for name, s, _ in documents if s in seen], seen)
 
 
-def leaks_in(design, documents, near, seen, max_checks):
+def leaks_in(design, documents, near, seen, limits):
     visible = [d for d in documents if d[1] in seen]
     if len(visible) == len(documents):
         return False
-    return answers(design, documents, near, seen, max_checks) != answers(design, visible, near, seen, max_checks)
+    return answers(design, documents, near, seen, limits) != answers(design, visible, near, seen, limits)
 
 
 class Count:
@@ -104,8 +104,11 @@ def describe(documents, near, seen):
     return ", ".join(of_each) + "; near " + " ".join(pairs)
 
 
-def count(designs, most_documents, situations, with_equal=False, max_checks=1):
-    """How often each design leaks, over all worlds of 1 to `most_documents` documents."""
+def count(designs, most_documents, situations, with_equal=False, *limits):
+    """How often each design leaks, over all worlds of 1 to `most_documents` documents.
+
+    The limits are those of a store: max_checks, and how many pairs are stored.
+    """
     counts = {design: Count() for design in designs}
     for n in range(1, most_documents + 1):
         for sets, seen, n_alike in situations(n):
@@ -113,6 +116,6 @@ def count(designs, most_documents, situations, with_equal=False, max_checks=1):
                 documents = [(str(i), sets[i], texts[i]) for i in range(n)]
                 for near in relations(max(texts) + 1):
                     for design, one in counts.items():
-                        leaks = leaks_in(design, documents, near, seen, max_checks)
+                        leaks = leaks_in(design, documents, near, seen, limits)
                         one.add(n_alike, leaks, documents, near, seen)
     return counts
