@@ -18,7 +18,7 @@
  *   simhash: string|null, tokens: number, shingles: number, bytes: number}} Version
  * @typedef {Key & {versions: Version[], total: number}} Versions
  * @typedef {Key & {documents: (StoredDocument & {leads: boolean, evidence: Evidence|null})[],
- *   total: number, work: Work}} Neighbours
+ *   total: number, cut: boolean, work: Work}} Neighbours
  * @typedef {{kind: 'keep'|'replace'|'remove'|'insert', a: number, b: number, tokens: number,
  *   a_offset: number, a_bytes: number, b_offset: number, b_bytes: number}} Edit
  * @typedef {{token: number, tokens: number, offset: number, bytes: number}} Span

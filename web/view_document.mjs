@@ -113,7 +113,7 @@ const cluster = (place, key) => place.fill('Reading its cluster…', (signal) =>
 });
 
 /** @param {Neighbours} n @param {string} what */
-const totalLine = (n, what) => el('p', null, visible(n.total, what), n.total > n.documents.length && `; ${number(n.documents.length)} are shown`);
+const totalLine = (n, what) => el('p', null, visible(n.total, what), n.total > n.documents.length && `; ${number(n.documents.length)} are shown`, n.cut && '; there may be more, since not all pairs of a crowd are stored');
 
 /**
  * @param {Neighbours} n

@@ -249,26 +249,28 @@ void nd_answer_versions(struct nd_json *out, const struct nd_stored *document,
 }
 
 void nd_answer_neighbours(struct nd_json *out, const struct nd_document_key *of, bool is_cluster,
-                          const struct nd_neighbour *neighbours, size_t n, size_t total,
-                          const struct nd_work *work, bool has_simhash)
+                          const struct nd_neighbours *neighbours, bool has_simhash)
 {
     nd_json_open(out, '{');
     nd_put_document_key(out, of);
     nd_json_key(out, "documents");
     nd_json_open(out, '[');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < neighbours->n; i++) {
+        const struct nd_neighbour *x = &neighbours->document[i];
+
         nd_json_open(out, '{');
-        nd_put_stored(out, &neighbours[i].document, false, has_simhash);
-        nd_json_put_bool(out, "leads", neighbours[i].leads);
+        nd_put_stored(out, &x->document, false, has_simhash);
+        nd_json_put_bool(out, "leads", x->leads);
         if (is_cluster && i == 0)
             put_none(out, "evidence");
         else
-            put_likeness(out, &neighbours[i].likeness);
+            put_likeness(out, &x->likeness);
         nd_json_close(out, '}');
     }
     nd_json_close(out, ']');
-    nd_json_put_uint(out, "total", total);
-    nd_put_work(out, work);
+    nd_json_put_uint(out, "total", neighbours->total);
+    nd_json_put_bool(out, "cut", neighbours->was_cut);
+    nd_put_work(out, &neighbours->work);
     nd_json_close(out, '}');
     nd_json_line(out);
 }

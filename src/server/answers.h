@@ -34,8 +34,7 @@ void nd_answer_stored(struct nd_json *out, const struct nd_stored *document, boo
 void nd_answer_versions(struct nd_json *out, const struct nd_stored *document,
                         const struct nd_version *versions, size_t n, bool has_simhash);
 void nd_answer_neighbours(struct nd_json *out, const struct nd_document_key *of, bool is_cluster,
-                          const struct nd_neighbour *neighbours, size_t n, size_t total,
-                          const struct nd_work *work, bool has_simhash);
+                          const struct nd_neighbours *neighbours, bool has_simhash);
 void nd_answer_crawl(struct nd_json *out, const struct nd_crawl_row *rows, size_t n, uint64_t now,
                      bool has_simhash);
 /* The values of "visible" and of "store" in the figures. */

@@ -316,12 +316,10 @@ static enum nd_refusal handle_neighbours(struct nd_exchange *x, struct nd_worksp
                                          struct nd_error *err)
 {
     bool is_cluster = x->target.route == ND_ROUTE_CLUSTER;
-    const struct nd_neighbour *neighbours;
+    struct nd_neighbours neighbours = {.n = 0};
     struct nd_document_query exact = *query;
     struct nd_label_list labels = {.n = 0};
     struct nd_stored stored;
-    struct nd_work work = {0};
-    size_t n, total;
     enum nd_store_result result;
 
     if (query->any_labels) {
@@ -338,13 +336,12 @@ static enum nd_refusal handle_neighbours(struct nd_exchange *x, struct nd_worksp
         }
         exact = (struct nd_document_query){query->id, labels.label, labels.n, false};
     }
-    result = (is_cluster ? nd_session_cluster : nd_session_near)(
-        w->session, x->key->caller, &exact, limit, &neighbours, &n, &total, &work, err);
+    result = (is_cluster ? nd_session_cluster : nd_session_near)(w->session, x->key->caller, &exact,
+                                                                 limit, &neighbours, err);
     if (result == ND_STORE_OK) {
         struct nd_document_key key = {exact.id, exact.labels, exact.n_labels};
 
-        nd_answer_neighbours(&x->out, &key, is_cluster, neighbours, n, total, &work,
-                             x->server->has_simhash);
+        nd_answer_neighbours(&x->out, &key, is_cluster, &neighbours, x->server->has_simhash);
     }
     return nd_refusal_of_store(result);
 }

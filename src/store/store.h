@@ -77,6 +77,9 @@ struct nd_store_options {
         snapshot_every_s;     /* seconds between snapshots of the index (900); 0: at the end only */
     unsigned compact_after_s; /* a deleted text leaves the disk so many seconds later (86,400) */
     uint64_t segment_bytes;   /* a segment is closed at this size (1 GiB) */
+    /* Of the pairs of a new text with the texts of a label set: with so many of the first ones, and
+     * with so many others, the nearest (8). */
+    unsigned pairs_stored;
     struct nd_visit_params visits;
     /* Seconds since 1970; NULL: the system's clock. */
     uint64_t (*now)(void *context);
@@ -172,7 +175,9 @@ struct nd_verdict {
     uint64_t simhash; /* 0 where the recipe makes none */
     bool is_short;    /* too short for the recipe's shingles: only equal ones are found */
     bool is_empty;
-    bool was_cut; /* in some label set there was more to compare than max_checks */
+    /* In some label set there was more to compare than max_checks; or the cluster depends on pairs
+     * that are not stored. */
+    bool was_cut;
     struct nd_work work;
 };
 
@@ -248,20 +253,27 @@ struct nd_neighbour {
     bool leads; /* for this caller */
 };
 
+/* What nd_session_near and _cluster find. */
+struct nd_neighbours {
+    const struct nd_neighbour *document;
+    size_t n;
+    size_t total; /* how many there are, of which up to `limit` are given */
+    /* Some may be missing, or in the wrong cluster, since not all pairs of a crowd are stored. */
+    bool was_cut;
+    struct nd_work work;
+};
+
 /*
  * The documents within the threshold of a document, the nearest first, then the earlier, each with
  * its likeness to that document; or the documents of its cluster: the leader first, then in order of
- * commits, each with its likeness to the leader, which is a.  *total: how many there are, of which up
- * to `limit` are given.
+ * commits, each with its likeness to the leader, which is a.
  */
 enum nd_store_result nd_session_near(struct nd_session *session, const struct nd_caller *caller,
                                      const struct nd_document_query *query, size_t limit,
-                                     const struct nd_neighbour **out, size_t *n, size_t *total,
-                                     struct nd_work *work, struct nd_error *err);
+                                     struct nd_neighbours *out, struct nd_error *err);
 enum nd_store_result nd_session_cluster(struct nd_session *session, const struct nd_caller *caller,
                                         const struct nd_document_query *query, size_t limit,
-                                        const struct nd_neighbour **out, size_t *n, size_t *total,
-                                        struct nd_work *work, struct nd_error *err);
+                                        struct nd_neighbours *out, struct nd_error *err);
 
 /*
  * A document to visit next. They come by when they are due, then by priority, then by id and
@@ -310,7 +322,8 @@ enum nd_store_result nd_session_recent(struct nd_session *session, const struct 
 
 /*
  * The clusters of at least two documents among the newest documents that a caller sees: among the
- * first ND_STORE_SCANNED, or as many as ND_STORE_PAIRS pairs lead to (was_cut).
+ * first ND_STORE_SCANNED, or as many as ND_STORE_PAIRS pairs lead to (was_cut; also where pairs that
+ * are not stored might matter).
  */
 struct nd_cluster_row {
     struct nd_stored leader; /* without its text; it may be older than all that were looked at */

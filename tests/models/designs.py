@@ -2,7 +2,7 @@
 
 `Store` follows src/store/README.md and docs/http.md word for word: pairs are stored, leaders are chosen among what a
 caller sees, limits hold for each label set, and keys are (id, label set).  With `most_pairs`, of the pairs of a new
-text with a label set only some are stored: those with the first texts there, and those with the nearest ones.  Each
+text with a label set only some are stored: those with the first texts there, and those with the nearest of the rest.  Each
 other class changes one of these, in the way that one would think of first.  Texts are numbers, a relation says which
 of them are near, and label sets are numbers too: a caller is the set of the label sets that they see.
 """
@@ -94,12 +94,12 @@ class Store:
         return [other for others in found.values() for other in self.first_and_nearest(text, others)]
 
     def first_and_nearest(self, text, others):
-        """Of the entries near a text: those that led and then the others, by age, and the nearest ones."""
+        """Of the entries near a text: the first, of which those that led come before the others; and of the rest the nearest."""
         if self.most_pairs is None:
             return others
         by_age = sorted(others, key=lambda e: (e not in self.has_led, self.number[e]))
-        by_likeness = sorted(others, key=lambda e: (-self.likeness_of(text, e), self.number[e]))
-        return [*dict.fromkeys(by_age[: self.most_pairs] + by_likeness[: self.most_pairs])]
+        rest = sorted(by_age[self.most_pairs :], key=lambda e: (-self.likeness_of(text, e), self.number[e]))
+        return by_age[: self.most_pairs] + rest[: self.most_pairs]
 
     def likeness_of(self, text, entry):
         return self.likeness[text][entry[1]] if self.likeness else self.number[entry]

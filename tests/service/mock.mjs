@@ -108,7 +108,7 @@ export class Mock {
     const rows = this.all().map((o) => ({...this.row(o), leads: false, evidence: evidence(d.text, o.text)})).filter((o) => o.evidence.resemblance >= 0.5);
     const others = rows.filter((o) => o.id !== d.id || o.security.join() !== d.security.join());
     const list = isCluster ? [{...this.row(d), leads: true, evidence: null}, ...others] : others;
-    return {id: d.id, security: d.security, documents: list, total: list.length, work: {security_sets: 1, candidates: list.length, comparisons: list.length, pairs: list.length}};
+    return {id: d.id, security: d.security, documents: list, total: list.length, cut: false, work: {security_sets: 1, candidates: list.length, comparisons: list.length, pairs: list.length}};
   }
 
   compare(a, b) {

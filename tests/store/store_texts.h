@@ -31,6 +31,7 @@ struct text {
     uint8_t low[ND_MINHASH_COUNT];
 };
 static struct text text[TEXTS];
+static unsigned text_families = 8; /* so many at least */
 
 /* Families: a text, copies with one or two other words, and copies in other letters; some texts are
  * short, some empty. */
@@ -65,7 +66,7 @@ static inline void make_texts(void)
     static unsigned n[TEXTS];
 
     for (unsigned i = 0; i < TEXTS; i++) {
-        bool is_new = i < 8 || below(10) == 0;
+        bool is_new = i < text_families || (text_families > 1 && below(10) == 0);
         unsigned from = is_new ? 0 : (unsigned)below(i), edits = (unsigned)below(3);
 
         n[i] = is_new ? TEXT_WORDS - 3 : n[from];

@@ -454,6 +454,43 @@ static void pairs_are_found_from_both_entries_by_set(void **state)
     fixture_remove(&f);
 }
 
+static void a_gap_stands_behind_the_pairs_of_its_set(void **state)
+{
+    const struct nd_pair_row near = {5, 0, 0};
+    struct catalog_fixture f;
+    struct nd_pair_row row;
+    struct nd_txn *txn;
+    uint32_t set = 0, other = 0;
+
+    (void)state;
+    fixture_make(&f);
+    txn = begin(&f, true);
+    OK(nd_catalog_note_gap(txn, 7, 1, 12, NULL));
+    OK(nd_catalog_note_gap(txn, 7, 1, 20, NULL)); /* the first one stays */
+    OK(nd_catalog_put_pair(txn, 7, 1, 300, 1, &near, NULL));
+    OK(nd_catalog_put_pair(txn, 7, 1, 8, 2, &near, NULL));
+    FOUND(nd_catalog_next_pair(txn, 7, &set, &other, &row, NULL));
+    assert_int_equal(other++, 300);
+    FOUND(nd_catalog_next_pair(txn, 7, &set, &other, &row, NULL));
+    assert_int_equal(set, 1);
+    assert_int_equal(other, UINT32_MAX);
+    assert_int_equal(row.identical, ND_PAIR_GAP);
+    assert_int_equal(row.shared, 12);
+    set = 2;
+    other = 0;
+    FOUND(nd_catalog_next_pair(txn, 7, &set, &other, &row, NULL));
+    assert_int_equal(other, 8);
+    OK(nd_catalog_delete_gap(txn, 7, 1, NULL));
+    set = other = 0;
+    FOUND(nd_catalog_next_pair(txn, 7, &set, &other, &row, NULL));
+    assert_int_equal(other++, 300);
+    FOUND(nd_catalog_next_pair(txn, 7, &set, &other, &row, NULL));
+    assert_int_equal(set, 2);
+    assert_int_equal(nd_catalog_delete_gap(txn, 7, 1, NULL), ND_EINPUT);
+    nd_catalog_abort(txn);
+    fixture_remove(&f);
+}
+
 static void what_is_due_comes_in_order_of_a_label_set(void **state)
 {
     static const uint64_t due[] = {500, 255, 256, 0, UINT64_C(1) << 33};
@@ -934,6 +971,7 @@ int main(void)
         cmocka_unit_test(holders_come_in_their_order),
         cmocka_unit_test(versions_come_in_order_and_go_together),
         cmocka_unit_test(pairs_are_found_from_both_entries_by_set),
+        cmocka_unit_test(a_gap_stands_behind_the_pairs_of_its_set),
         cmocka_unit_test(what_is_due_comes_in_order_of_a_label_set),
         cmocka_unit_test(counts_segments_and_removals_are_kept),
         cmocka_unit_test(deleting_what_is_not_there_is_an_error),

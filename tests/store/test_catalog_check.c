@@ -108,6 +108,7 @@ static void put_world(struct nd_txn *txn)
     OK(nd_catalog_put_pair(txn, 1, 1, 2, 2, &pair, NULL));
     OK(nd_catalog_put_pair(txn, 1, 1, 4, 1, &pair, NULL));
     OK(nd_catalog_put_pair(txn, 9, 0, 4, 1, &pair, NULL));
+    OK(nd_catalog_note_gap(txn, 4, 2, ENTRIES, NULL)); /* its first one may be gone */
     for (uint32_t i = 0; i < SETS; i++)
         OK(nd_catalog_put_counts(txn, i, &w.counts[i], NULL));
     w.segment[1].dead_bytes = 100;
@@ -309,6 +310,15 @@ static void add_row(struct nd_txn *txn, int what)
     }
 }
 
+static void add_gap(struct nd_txn *txn, int what)
+{
+    switch (what) {
+    case 0: OK(nd_catalog_note_gap(txn, 99, 1, 3, NULL)); break;
+    case 1: OK(nd_catalog_note_gap(txn, 4, 77, 3, NULL)); break;
+    default: OK(nd_catalog_note_gap(txn, 4, 1, UINT32_MAX, NULL));
+    }
+}
+
 static const struct {
     void (*damage)(struct nd_txn *txn, int what);
     int what;
@@ -325,6 +335,9 @@ static const struct {
     {change_entry, 5, "segment 1 is said to have 2000 bytes of texts, and the entries name 2001"},
     {change_entry, 6, "entry 4: 100 tokens with 90 shingles cannot be"},
     {change_entry, 7, "entry 4: 100 tokens with 101 shingles cannot be"},
+    {add_gap, 0, "the pairs that it says are not stored cannot be"},
+    {add_gap, 1, "the pairs that it says are not stored cannot be"},
+    {add_gap, 2, "the pairs that it says are not stored cannot be"},
     {change_entry, 8, "the pair shares more shingles than its entries have"},
     {change_document, 0, "document 7: its text does not say that it holds it"},
     {change_document, 0, "there is no document with this id, text and order"},

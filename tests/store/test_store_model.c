@@ -4,6 +4,7 @@
  * index, no database and no memory of leaders: it looks at all entries each time.
  */
 #define _DEFAULT_SOURCE
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -29,16 +30,20 @@ struct entry {
     bool is_there, is_listed;
     unsigned set, text; /* the set: its labels as bits */
     bool left_out[TABLES];
+    bool has_led;
+    unsigned gap[SETS]; /* by set: 1 more than the least entry whose pair was not stored; 0: none */
 };
 struct document {
     bool is_there;
     unsigned set, id, entry, text, version;
     uint64_t order, created, updated, visited, due;
+    unsigned bound; /* the next new entry when it got its text */
     struct nd_visits visits;
     unsigned distance; /* of its present version */
 };
 struct pair {
     unsigned a, b;
+    bool is_stored;
 };
 
 static struct {
@@ -49,7 +54,12 @@ static struct {
     struct pair *pair;
     size_t n_pairs, capacity;
     bool has_set[SETS];
+    unsigned set_in_order[SETS], n_sets; /* in which they first occurred */
     uint64_t order;
+    unsigned pairs_stored;
+    bool ignores_limit;      /* all pairs count, as if all were stored */
+    bool was_cut;            /* a pair that is not stored may have mattered */
+    unsigned n_cut, n_whole; /* neighbours and clusters that were compared */
 } model;
 
 /* A document as it was when it was told. */
@@ -215,18 +225,98 @@ static bool sees(unsigned caller, unsigned set)
     return (set & ~caller) == 0;
 }
 
+/* The other side of a pair that counts, if entry e has it, and it is there. */
+static bool has_pair(unsigned e, const struct pair *pair, unsigned *other)
+{
+    *other = pair->a == e ? pair->b : pair->a;
+    return (pair->a == e || pair->b == e) && (pair->is_stored || model.ignores_limit) &&
+           model.entry[*other].is_there;
+}
+
+static unsigned place_of_set(unsigned set)
+{
+    unsigned place = 0;
+
+    while (place < model.n_sets && model.set_in_order[place] != set)
+        place++;
+    return place;
+}
+
+static void note_set(unsigned set)
+{
+    if (!model.has_set[set])
+        model.set_in_order[model.n_sets++] = set;
+    model.has_set[set] = true;
+}
+
+/* The visible entries that have a pair with e and a number below a bound, in the order in which their
+ * pairs stand. */
+static unsigned partners(unsigned caller, unsigned e, unsigned bound, unsigned *out)
+{
+    unsigned n = 0, f;
+
+    for (size_t i = 0; i < model.n_pairs; i++)
+        if (has_pair(e, &model.pair[i], &f) && f < bound && sees(caller, model.entry[f].set))
+            out[n++] = f;
+    for (unsigned i = 1; i < n; i++)
+        for (unsigned k = i; k > 0; k--) {
+            unsigned x = out[k - 1], y = out[k];
+            unsigned of_x = place_of_set(model.entry[x].set);
+            unsigned of_y = place_of_set(model.entry[y].set);
+
+            if (of_x < of_y || (of_x == of_y && x < y))
+                break;
+            out[k - 1] = y;
+            out[k] = x;
+        }
+    return n;
+}
+
+/* Whether e lacks pairs with visible entries from a number below the bound on. */
+static bool has_gap(unsigned caller, unsigned e, unsigned bound)
+{
+    for (unsigned set = 0; set < SETS; set++)
+        if (sees(caller, set) && model.entry[e].gap[set] && model.entry[e].gap[set] - 1 < bound)
+            return true;
+    return false;
+}
+
+static bool leads(unsigned caller, unsigned e);
+
+static bool find_whether_it_leads(unsigned caller, unsigned e)
+{
+    unsigned other[SETS * IDS], bound = first_holder(e)->bound;
+    unsigned n = partners(caller, e, bound, other);
+
+    for (unsigned i = 0; i < n; i++)
+        if (first_holder(other[i])->order < first_holder(e)->order && leads(caller, other[i]))
+            return false;
+    model.was_cut |= has_gap(caller, e, bound);
+    return true;
+}
+
+/* What was found since the last change, by caller and by whether the limit is ignored. */
+static struct {
+    bool is_known, leads, was_cut;
+} memo[2][SETS][ENTRIES];
+
+static void forget(void)
+{
+    memset(memo, 0, sizeof memo);
+}
+
 static bool leads(unsigned caller, unsigned e)
 {
-    for (size_t i = 0; i < model.n_pairs; i++) {
-        unsigned f = model.pair[i].a == e   ? model.pair[i].b
-                     : model.pair[i].b == e ? model.pair[i].a
-                                            : e;
+    bool was_cut = model.was_cut;
 
-        if (f != e && model.entry[f].is_there && sees(caller, model.entry[f].set) &&
-            first_holder(f)->order < first_holder(e)->order && leads(caller, f))
-            return false;
+    if (!memo[model.ignores_limit][caller][e].is_known) {
+        model.was_cut = false;
+        memo[model.ignores_limit][caller][e].leads = find_whether_it_leads(caller, e);
+        memo[model.ignores_limit][caller][e].was_cut = model.was_cut;
+        memo[model.ignores_limit][caller][e].is_known = true;
     }
-    return true;
+    model.was_cut = was_cut | memo[model.ignores_limit][caller][e].was_cut;
+    return memo[model.ignores_limit][caller][e].leads;
 }
 
 /* Whether text s resembles x more than t does, or is at a smaller distance. */
@@ -373,38 +463,100 @@ static size_t hits_in(const struct question *q, unsigned set, unsigned *hit, str
     return n_hits;
 }
 
+/* Store some pairs of entry `own` with its hits in a set: with the first ones, those that led before
+ * the others, and with the nearest of the rest. */
+static void add_pairs(unsigned x, unsigned own, unsigned set, const unsigned *hit, size_t n)
+{
+    static bool is_kept[ENTRIES];
+    struct entry *e = &model.entry[own];
+
+    model.pair = realloc(model.pair, (model.n_pairs + n + 1) * sizeof *model.pair);
+    for (size_t i = 0; i < n; i++) {
+        e->has_led &= set != e->set || !model.entry[hit[i]].has_led;
+        is_kept[hit[i]] = n <= 2 * model.pairs_stored;
+    }
+    for (unsigned k = 0; k < 2 * model.pairs_stored && n > 2 * model.pairs_stored; k++) {
+        int best = -1;
+
+        for (size_t i = 0; i < n; i++) {
+            unsigned h = hit[i];
+            bool led = model.entry[h].has_led;
+
+            if (is_kept[h])
+                continue;
+            if (best < 0)
+                best = (int)h;
+            else if (k >= model.pairs_stored) /* their numbers in place of orders */
+                best =
+                    comes_first(x, model.entry[h].text, h, model.entry[best].text, (uint64_t)best)
+                        ? (int)h
+                        : best;
+            else if (led != model.entry[best].has_led ? led : h < (unsigned)best)
+                best = (int)h;
+        }
+        is_kept[best] = true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct entry *other = &model.entry[hit[i]];
+
+        model.pair[model.n_pairs++] = (struct pair){own, hit[i], is_kept[hit[i]]};
+        if (is_kept[hit[i]])
+            continue;
+        if (!e->gap[set] || hit[i] < e->gap[set] - 1)
+            e->gap[set] = hit[i] + 1;
+        if (!other->gap[e->set])
+            other->gap[e->set] = own + 1;
+    }
+}
+
+/* Choose the nearest hit that leads, of those that are visible; -1: none. */
+static int choose(const struct question *q, const unsigned *hit, size_t n)
+{
+    uint64_t before = q->is_unchanged ? q->own->order : UINT64_MAX;
+    int best = -1;
+
+    for (size_t i = 0; i < n; i++)
+        if (first_holder(hit[i])->order < before &&
+            (best < 0 || is_nearer(q->text, hit[i], (unsigned)best)) && leads(q->caller, hit[i]))
+            best = (int)hit[i];
+    return best;
+}
+
 /* Look a text up in every set; the hits in all sets become pairs of entry `own`, unless it is
  * negative. */
 static struct expected look_up(const struct question *q, int own)
 {
-    static unsigned hit[ENTRIES];
-    uint64_t before = q->is_unchanged ? q->own->order : UINT64_MAX;
+    static unsigned hit[ENTRIES], visible[ENTRIES];
     struct expected v = {0}, unseen = {0};
-    size_t n_pairs = model.n_pairs;
-    int best = -1;
+    size_t n_visible = 0, n_of[SETS], n_all = 0;
+    int best;
 
-    for (unsigned set = 0; set < SETS; set++) {
+    forget();
+    for (unsigned k = 0; k < model.n_sets; k++) {
+        unsigned set = model.set_in_order[k], dated = 0;
         bool is_visible = sees(q->caller, set);
-        size_t n = model.has_set[set] ? hits_in(q, set, hit, is_visible ? &v : &unseen) : 0;
-        unsigned dated = 0;
 
-        for (size_t i = 0; i < n; i++) {
-            if (own >= 0) {
-                model.pair = realloc(model.pair, (n_pairs + 1) * sizeof *model.pair);
-                model.pair[n_pairs++] = (struct pair){(unsigned)own, hit[i]};
-            }
-            if (!is_visible)
-                continue;
+        n_of[k] = hits_in(q, set, hit + n_all, is_visible ? &v : &unseen);
+        for (size_t i = n_all; i < n_all + n_of[k] && is_visible; i++) {
             tell_holders(&v, q, hit[i], &dated);
-            if (first_holder(hit[i])->order < before && leads(q->caller, hit[i]) &&
-                (best < 0 || is_nearer(q->text, hit[i], (unsigned)best)))
-                best = (int)hit[i];
+            visible[n_visible++] = hit[i];
         }
+        n_all += n_of[k];
+    }
+    model.was_cut = false;
+    best = choose(q, visible, n_visible);
+    v.was_cut |= model.was_cut;
+    if (!model.was_cut) { /* then no pair is missed */
+        model.ignores_limit = true;
+        assert_int_equal(choose(q, visible, n_visible), best);
+        model.ignores_limit = false;
     }
     v.has_cluster = best >= 0;
     if (best >= 0)
         v.cluster = tell(first_holder((unsigned)best));
-    model.n_pairs = n_pairs;
+    n_all = 0;
+    for (unsigned k = 0; k < model.n_sets && own >= 0; n_all += n_of[k++])
+        add_pairs(q->text, (unsigned)own, model.set_in_order[k], hit + n_all, n_of[k]);
     return v;
 }
 
@@ -451,6 +603,17 @@ static void visit(struct document *d, const struct nd_visit_params *params, unsi
     d->due = now + d->visits.interval;
 }
 
+/* Forget the pairs of entries that are gone. */
+static void drop_pairs(void)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < model.n_pairs; i++)
+        if (model.entry[model.pair[i].a].is_there && model.entry[model.pair[i].b].is_there)
+            model.pair[n++] = model.pair[i];
+    model.n_pairs = n;
+}
+
 static struct expected model_post(const struct fixture *f, struct question q, unsigned set,
                                   unsigned id)
 {
@@ -458,7 +621,8 @@ static struct expected model_post(const struct fixture *f, struct question q, un
     struct expected v;
     unsigned own = model.n_entries, x = q.text;
 
-    model.has_set[set] = true;
+    note_set(set);
+    drop_pairs();
     if (d->is_there && same_bytes(d->text, x)) {
         q.own = d;
         q.is_unchanged = true;
@@ -477,11 +641,12 @@ static struct expected model_post(const struct fixture *f, struct question q, un
         if (model.entry[e].is_there && model.entry[e].set == set &&
             same_bytes(model.entry[e].text, x))
             own = e;
+    d->bound = model.n_entries;
     if (own == model.n_entries) {
         struct entry *new = &model.entry[own];
 
         assert_true(own < ENTRIES);
-        *new = (struct entry){.set = set, .text = x};
+        *new = (struct entry){.set = set, .text = x, .has_led = true};
         v = look_up(&q, (int)own);
         note_crowded(new);
         new->is_there = true;
@@ -663,7 +828,7 @@ static void do_post(struct fixture *f)
         request.text = (struct nd_view){text[of[i]].bytes, text[of[i]].len};
         if (nd_write_new(f->session, caller_of[caller], &request, &write[i], &err))
             fail_msg("%s", err.message);
-        model.has_set[set] = true;
+        note_set(set);
         expected[i] = model_post(f, q, set, id);
     }
     assert_int_equal(submit_and_wait(f->store, write, n, &err), ND_STORE_OK);
@@ -801,10 +966,12 @@ static bool are_neighbours(unsigned e, unsigned f)
 {
     if (e == f)
         return equal_by(model.entry[e].text) != 0;
-    for (size_t i = 0; i < model.n_pairs; i++)
-        if ((model.pair[i].a == e && model.pair[i].b == f) ||
-            (model.pair[i].a == f && model.pair[i].b == e))
+    for (size_t i = 0; i < model.n_pairs; i++) {
+        unsigned other;
+
+        if (has_pair(e, &model.pair[i], &other) && other == f)
             return true;
+    }
     return false;
 }
 
@@ -830,42 +997,53 @@ static bool is_listed_before(unsigned x, const struct document *a, const struct 
     return comes_first(x, a->text, a->order, b->text, b->order);
 }
 
-static void do_near(struct fixture *f)
+static unsigned count_near(unsigned caller, const struct document *d)
 {
-    unsigned caller = (unsigned)below(SETS), expected = 0;
-    struct nd_document_query query;
-    struct nd_view labels[LABELS];
-    const struct nd_neighbour *near;
-    struct nd_work work;
-    char name[8];
-    const struct document *d = any_document(caller, &query, name, labels), *before = NULL;
-    size_t n, total;
-    enum nd_store_result result =
-        nd_session_near(f->session, caller_of[caller], &query, 100, &near, &n, &total, &work, NULL);
+    unsigned n = 0;
 
-    assert_int_equal(result, d ? ND_STORE_OK : ND_STORE_NOT_FOUND);
-    if (!d)
-        return;
     for (unsigned s = 0; s < SETS; s++)
         for (unsigned i = 0; i < IDS; i++) {
             const struct document *o = &model.document[s][i];
 
-            expected +=
-                o->is_there && o != d && sees(caller, s) && are_neighbours(d->entry, o->entry);
+            n += o->is_there && o != d && sees(caller, s) && are_neighbours(d->entry, o->entry);
         }
-    assert_int_equal(total, expected);
-    assert_int_equal(n, expected < 100 ? expected : 100);
-    for (size_t i = 0; i < n; i++) {
-        const struct document *o = document_of(&near[i].document.key);
+    return n;
+}
 
-        check_stored(&near[i].document, o);
+static void do_near(struct fixture *f)
+{
+    unsigned caller = (unsigned)below(SETS);
+    struct nd_document_query query;
+    struct nd_view labels[LABELS];
+    struct nd_neighbours near;
+    char name[8];
+    const struct document *d = any_document(caller, &query, name, labels), *before = NULL;
+    enum nd_store_result result =
+        nd_session_near(f->session, caller_of[caller], &query, 100, &near, NULL);
+
+    assert_int_equal(result, d ? ND_STORE_OK : ND_STORE_NOT_FOUND);
+    if (!d)
+        return;
+    assert_int_equal(near.total, count_near(caller, d));
+    assert_int_equal(near.n, near.total < 100 ? near.total : 100);
+    model.was_cut = has_gap(caller, d->entry, UINT_MAX);
+    for (size_t i = 0; i < near.n; i++) {
+        const struct document *o = document_of(&near.document[i].document.key);
+
+        check_stored(&near.document[i].document, o);
         assert_true(o != d && sees(caller, o->set) && are_neighbours(d->entry, o->entry));
-        check_likeness(&near[i].likeness, d->text, o->text, false);
-        assert_int_equal(near[i].leads, document_leads(caller, o));
+        check_likeness(&near.document[i].likeness, d->text, o->text, false);
+        assert_int_equal(near.document[i].leads, document_leads(caller, o));
         if (before)
             assert_true(is_listed_before(d->text, before, o));
         before = o;
     }
+    assert_int_equal(near.was_cut, model.was_cut);
+    if (near.was_cut)
+        return;
+    model.ignores_limit = true; /* then no pair is missed */
+    assert_int_equal(near.total, count_near(caller, d));
+    model.ignores_limit = false;
 }
 
 /* The leader of the cluster of a document: of all that leads and is earlier, the nearest. */
@@ -879,11 +1057,9 @@ static const struct document *leader_of(unsigned caller, const struct document *
     if (leads(caller, e) && first_holder(e) != d)
         return first_holder(e);
     for (size_t i = 0; i < model.n_pairs; i++) {
-        unsigned f = model.pair[i].a == e   ? model.pair[i].b
-                     : model.pair[i].b == e ? model.pair[i].a
-                                            : e;
+        unsigned f;
 
-        if (f != e && model.entry[f].is_there && sees(caller, model.entry[f].set) &&
+        if (has_pair(e, &model.pair[i], &f) && sees(caller, model.entry[f].set) &&
             first_holder(f)->order < d->order && leads(caller, f) &&
             (best < 0 || is_nearer(d->text, f, (unsigned)best)))
             best = (int)f;
@@ -891,41 +1067,66 @@ static const struct document *leader_of(unsigned caller, const struct document *
     return best < 0 ? d : first_holder((unsigned)best);
 }
 
+static unsigned count_cluster(unsigned caller, const struct document *leader)
+{
+    unsigned n = 0;
+
+    for (unsigned s = 0; s < SETS; s++)
+        for (unsigned i = 0; i < IDS; i++) {
+            const struct document *o = &model.document[s][i];
+
+            n += o->is_there && sees(caller, s) && leader_of(caller, o) == leader;
+        }
+    return n;
+}
+
+/* If an answer is not said to be cut, it is as if all pairs were stored. */
+static void check_whole(unsigned caller, const struct document *d, const struct document *leader,
+                        const struct nd_neighbours *cluster)
+{
+    *(cluster->was_cut ? &model.n_cut : &model.n_whole) += 1;
+    if (cluster->was_cut) {
+        for (unsigned s = 0; s < SETS; s++)
+            for (unsigned e = 0; e < model.n_entries; e++)
+                if (sees(caller, s) && model.entry[e].is_there && model.entry[e].gap[s])
+                    return;
+        fail_msg("no pair is missing");
+    }
+    model.ignores_limit = true;
+    assert_ptr_equal(leader_of(caller, d), leader);
+    assert_int_equal(count_cluster(caller, leader), cluster->total);
+    model.ignores_limit = false;
+}
+
 static void do_cluster(struct fixture *f)
 {
-    unsigned caller = (unsigned)below(SETS), expected = 0;
+    unsigned caller = (unsigned)below(SETS);
     struct nd_document_query query;
     struct nd_view labels[LABELS];
-    const struct nd_neighbour *member;
-    struct nd_work work;
+    struct nd_neighbours cluster;
     char name[8];
     const struct document *d = any_document(caller, &query, name, labels), *leader;
-    size_t n, total;
-    enum nd_store_result result = nd_session_cluster(f->session, caller_of[caller], &query, 100,
-                                                     &member, &n, &total, &work, NULL);
+    enum nd_store_result result =
+        nd_session_cluster(f->session, caller_of[caller], &query, 100, &cluster, NULL);
 
     assert_int_equal(result, d ? ND_STORE_OK : ND_STORE_NOT_FOUND);
     if (!d)
         return;
     leader = leader_of(caller, d);
-    for (unsigned s = 0; s < SETS; s++)
-        for (unsigned i = 0; i < IDS; i++) {
-            const struct document *o = &model.document[s][i];
-
-            expected += o->is_there && sees(caller, s) && leader_of(caller, o) == leader;
-        }
-    assert_int_equal(total, expected);
-    assert_int_equal(n, expected < 100 ? expected : 100);
-    assert_ptr_equal(document_of(&member[0].document.key), leader);
-    for (size_t i = 0; i < n; i++) {
-        const struct document *o = document_of(&member[i].document.key);
+    assert_int_equal(cluster.total, count_cluster(caller, leader));
+    assert_int_equal(cluster.n, cluster.total < 100 ? cluster.total : 100);
+    assert_ptr_equal(document_of(&cluster.document[0].document.key), leader);
+    for (size_t i = 0; i < cluster.n; i++) {
+        const struct nd_neighbour *member = &cluster.document[i];
+        const struct document *o = document_of(&member->document.key);
 
         assert_ptr_equal(leader_of(caller, o), leader);
-        assert_int_equal(member[i].leads, i == 0);
-        check_likeness(&member[i].likeness, leader->text, o->text, false);
+        assert_int_equal(member->leads, i == 0);
+        check_likeness(&member->likeness, leader->text, o->text, false);
         if (i)
-            assert_true(document_of(&member[i - 1].document.key)->order < o->order);
+            assert_true(document_of(&member[-1].document.key)->order < o->order);
     }
+    check_whole(caller, d, leader, &cluster);
 }
 
 static bool comes_before(const struct document *x, const struct document *y)
@@ -993,7 +1194,7 @@ static void do_crawl(struct fixture *f)
 
 /* ---- Runs ---- */
 
-static void run(const char *const *keys, uint64_t seed)
+static void run(const char *const *keys, unsigned pairs_stored, uint64_t seed)
 {
     struct nd_recipe *recipe = nd_recipe_new(NULL);
     struct fixture f;
@@ -1004,13 +1205,16 @@ static void run(const char *const *keys, uint64_t seed)
         assert_int_equal(nd_recipe_set(recipe, *keys, NULL), ND_OK);
     memset(&model, 0, sizeof model);
     model.params = nd_recipe_dedup_params(recipe);
+    model.pairs_stored = pairs_stored;
     make_texts();
     sketch_texts(recipe);
     fixture_begin(&f);
     f.options.recipe = recipe;
+    f.options.pairs_stored = pairs_stored;
     open_all(&f);
     for (unsigned i = 0; i < n; i++) {
         f.now += below(4000);
+        forget();
         switch (below(12)) {
         case 0: do_delete(&f); break;
         case 1: do_query(&f); break;
@@ -1034,25 +1238,41 @@ static void run(const char *const *keys, uint64_t seed)
 static void recipes_that_decide_by_resemblance(void **state)
 {
     (void)state;
-    run((const char *const[]){"bands=128", "rows=1", NULL}, 1);
-    run((const char *const[]){"bands=128", "rows=1", "short=tokens", NULL}, 2);
-    run((const char *const[]){"bands=128", "rows=1", "short=keep", NULL}, 3);
+    run((const char *const[]){"bands=128", "rows=1", NULL}, 8, 1);
+    run((const char *const[]){"bands=128", "rows=1", "short=tokens", NULL}, 8, 2);
+    run((const char *const[]){"bands=128", "rows=1", "short=keep", NULL}, 8, 3);
 }
 
 static void crowded_keys_and_few_comparisons(void **state)
 {
     (void)state;
-    run((const char *const[]){"bands=128", "rows=1", "max_checks=3", NULL}, 4);
-    run((const char *const[]){"bands=128", "rows=1", "max_checks=1", NULL}, 5);
+    run((const char *const[]){"bands=128", "rows=1", "max_checks=3", NULL}, 8, 4);
+    run((const char *const[]){"bands=128", "rows=1", "max_checks=1", NULL}, 8, 5);
 }
 
 static void recipes_that_decide_by_distance(void **state)
 {
     (void)state;
-    run((const char *const[]){"candidates=simhash", "verify=none", "simhash_bits=7", NULL}, 6);
+    run((const char *const[]){"candidates=simhash", "verify=none", "simhash_bits=7", NULL}, 8, 6);
     run((const char *const[]){"candidates=simhash", "verify=jaccard", "simhash_bits=9",
                               "max_checks=3", NULL},
-        7);
+        8, 7);
+}
+
+/* A crowd: most texts of a family are near each other, and few of their pairs are stored. */
+static void few_stored_pairs(void **state)
+{
+    (void)state;
+    text_families = 1;
+    for (unsigned pairs_stored = 1; pairs_stored <= 2; pairs_stored++) {
+        run((const char *const[]){"bands=128", "rows=1", "threshold=0.4", NULL}, pairs_stored,
+            7 + pairs_stored);
+        assert_true(model.n_cut > 10 && model.n_whole > 10);
+    }
+    run((const char *const[]){"candidates=simhash", "verify=none", "simhash_bits=9", "max_checks=3",
+                              NULL},
+        1, 10);
+    text_families = 8;
 }
 
 int main(void)
@@ -1061,6 +1281,7 @@ int main(void)
         cmocka_unit_test(recipes_that_decide_by_resemblance),
         cmocka_unit_test(crowded_keys_and_few_comparisons),
         cmocka_unit_test(recipes_that_decide_by_distance),
+        cmocka_unit_test(few_stored_pairs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

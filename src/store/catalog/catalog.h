@@ -116,6 +116,7 @@ struct nd_entry {
     struct nd_text_place text;
     uint64_t n_tokens;
     bool is_empty;
+    bool has_led;            /* when it was stored, no entry of its label set near it had led */
     struct nd_index_row row; /* without keys; row.group is the label set */
 };
 enum nd_status nd_catalog_put_entry(struct nd_txn *txn, uint32_t number,
@@ -205,19 +206,29 @@ enum nd_status nd_catalog_delete_versions(struct nd_txn *txn, uint64_t document,
 
 /* ---- Verified pairs: each is found from both of its entries ---- */
 
+/* A pair, or a gap: of the pairs of an entry with those of a label set, some were not stored. */
 struct nd_pair_row {
-    uint32_t shared; /* shingles */
+    uint32_t
+        shared; /* shingles; of a gap, the least number of an entry whose pair was not stored */
     uint16_t distance;
-    uint8_t identical; /* enum nd_identical */
+    uint8_t identical; /* enum nd_identical, or ND_PAIR_GAP */
 };
+enum { ND_PAIR_GAP = 3 };
 enum nd_status nd_catalog_put_pair(struct nd_txn *txn, uint32_t a, uint32_t set_of_a, uint32_t b,
                                    uint32_t set_of_b, const struct nd_pair_row *row,
                                    struct nd_error *err);
 enum nd_status nd_catalog_delete_pair(struct nd_txn *txn, uint32_t a, uint32_t set_of_a, uint32_t b,
                                       uint32_t set_of_b, struct nd_error *err);
-/* The first pair of entry a with one of at least (*set, *b), in order of sets, then numbers. */
+/* The first pair of entry a with one of at least (*set, *b), in order of sets, then numbers.  A gap
+ * comes behind the pairs of its set, with the number UINT32_MAX. */
 int nd_catalog_next_pair(struct nd_txn *txn, uint32_t a, uint32_t *set, uint32_t *b,
                          struct nd_pair_row *row, struct nd_error *err);
+/* Note a gap: pairs of entry a with entries of a set, of which `least` is the first, are not stored.
+ * A gap that is there stays as it is, since numbers ascend. */
+enum nd_status nd_catalog_note_gap(struct nd_txn *txn, uint32_t a, uint32_t set, uint32_t least,
+                                   struct nd_error *err);
+enum nd_status nd_catalog_delete_gap(struct nd_txn *txn, uint32_t a, uint32_t set,
+                                     struct nd_error *err);
 
 /* ---- What to visit, by label set, then when it is due, then document number ---- */
 

@@ -443,7 +443,32 @@ int nd_catalog_next_pair(struct nd_txn *txn, uint32_t a, uint32_t *set, uint32_t
         return found_row(txn, ND_TABLE_PAIRS, &key, false, err);
     *set = nd_key_get_32(key.bytes + 4);
     *b = nd_key_get_32(key.bytes + 8);
-    return found_row(txn, ND_TABLE_PAIRS, &key, nd_row_get_pair(bytes, row), err);
+    return found_row(
+        txn, ND_TABLE_PAIRS, &key,
+        nd_row_get_pair(bytes, row) && (*b == UINT32_MAX) == (row->identical == ND_PAIR_GAP), err);
+}
+
+enum nd_status nd_catalog_note_gap(struct nd_txn *txn, uint32_t a, uint32_t set, uint32_t least,
+                                   struct nd_error *err)
+{
+    const struct nd_pair_row gap = {.shared = least, .identical = ND_PAIR_GAP};
+    struct nd_key key = pair_key(a, set, UINT32_MAX);
+    uint8_t bytes[ND_ROW_PAIR];
+    struct nd_view row;
+    int found = nd_catalog_get(txn, ND_TABLE_PAIRS, &key, &row, err);
+
+    if (found)
+        return found < 0 ? (enum nd_status)found : ND_OK;
+    nd_row_put_pair(bytes, &gap);
+    return nd_catalog_put(txn, ND_TABLE_PAIRS, &key, view_of(bytes, sizeof bytes), err);
+}
+
+enum nd_status nd_catalog_delete_gap(struct nd_txn *txn, uint32_t a, uint32_t set,
+                                     struct nd_error *err)
+{
+    struct nd_key key = pair_key(a, set, UINT32_MAX);
+
+    return nd_catalog_delete(txn, ND_TABLE_PAIRS, &key, err);
 }
 
 /* ---- What to visit ---- */

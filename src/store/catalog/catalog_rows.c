@@ -186,7 +186,7 @@ enum {
     ENTRY_SHORT = 2,
     ENTRY_IDENTITY_ONLY = 4,
     ENTRY_LEFT_OUT = 8,
-    ENTRY_FLAGS = 15
+    ENTRY_HAS_LED = 16
 };
 
 static unsigned flags_of(const struct nd_entry *entry)
@@ -197,7 +197,8 @@ static unsigned flags_of(const struct nd_entry *entry)
     for (int i = 0; i < ND_TABLE_SET_WORDS; i++)
         is_left_out |= row->left_out.word[i] != 0;
     return (entry->is_empty ? ENTRY_EMPTY : 0u) | (row->is_short ? ENTRY_SHORT : 0u) |
-           (row->identity_only ? ENTRY_IDENTITY_ONLY : 0u) | (is_left_out ? ENTRY_LEFT_OUT : 0u);
+           (row->identity_only ? ENTRY_IDENTITY_ONLY : 0u) | (is_left_out ? ENTRY_LEFT_OUT : 0u) |
+           (entry->has_led ? ENTRY_HAS_LED : 0u);
 }
 
 size_t nd_row_put_entry(uint8_t *row, const struct nd_entry *e)
@@ -244,6 +245,7 @@ bool nd_row_get_entry(struct nd_view row, struct nd_entry *e)
     e->row.identity = take_64(&r);
     flags = take_8(&r);
     e->is_empty = flags & ENTRY_EMPTY;
+    e->has_led = flags & ENTRY_HAS_LED;
     e->row.is_short = flags & ENTRY_SHORT;
     e->row.identity_only = flags & ENTRY_IDENTITY_ONLY;
     memcpy(e->row.low, r.p, ND_MINHASH_COUNT);
@@ -373,7 +375,7 @@ bool nd_row_get_pair(struct nd_view row, struct nd_pair_row *pair)
     pair->shared = take_32(&r);
     pair->distance = take_16(&r);
     pair->identical = take_8(&r);
-    return pair->identical <= ND_IDENTICAL_TOKENS;
+    return pair->identical <= ND_IDENTICAL_TOKENS || pair->identical == ND_PAIR_GAP;
 }
 
 void nd_row_put_counts(uint8_t *row, const struct nd_set_counts *c)

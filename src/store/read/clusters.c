@@ -97,6 +97,7 @@ static enum nd_status collect(struct clustering *c, struct nd_clusters *out, str
         out->documents++;
         status = add_member(c, document, err);
     }
+    out->was_cut |= c->leaders->was_cut;
     out->work.pairs = c->leaders->n_pairs;
     return found < 0 ? (enum nd_status)found : status;
 }

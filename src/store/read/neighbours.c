@@ -195,7 +195,7 @@ static enum nd_status describe(struct cluster_listing *l, const struct found_nea
     return ND_OK;
 }
 
-static enum nd_status give(struct cluster_listing *l, const struct nd_neighbour **out, size_t *n,
+static enum nd_status give(struct cluster_listing *l, struct nd_neighbours *out,
                            struct nd_error *err)
 {
     size_t n_given = l->n < l->limit ? l->n : l->limit;
@@ -205,8 +205,8 @@ static enum nd_status give(struct cluster_listing *l, const struct nd_neighbour 
     l->session->list = list;
     for (size_t i = 0; status == ND_OK && i < n_given; i++)
         status = describe(l, &l->found[i], &list[i], err);
-    *out = list;
-    *n = n_given;
+    out->document = list;
+    out->n = n_given;
     return status;
 }
 
@@ -228,21 +228,21 @@ static enum nd_status take_neighbours(struct cluster_listing *l, uint32_t entry,
     return ND_OK;
 }
 
-static enum nd_store_result end(struct cluster_listing *l, enum nd_status status, size_t *total,
-                                struct nd_work *work)
+static enum nd_store_result end(struct cluster_listing *l, enum nd_status status,
+                                struct nd_neighbours *out)
 {
     free(l->found);
     free(l->near);
-    *total = l->total;
-    *work = (struct nd_work){.pairs = l->session->leaders.n_pairs};
+    out->total = l->total;
+    out->was_cut = l->session->leaders.was_cut;
+    out->work = (struct nd_work){.pairs = l->session->leaders.n_pairs};
     nd_session_end(l->session);
     return nd_store_result_of(status);
 }
 
 enum nd_store_result nd_session_near(struct nd_session *session, const struct nd_caller *caller,
                                      const struct nd_document_query *query, size_t limit,
-                                     const struct nd_neighbour **out, size_t *n, size_t *total,
-                                     struct nd_work *work, struct nd_error *err)
+                                     struct nd_neighbours *out, struct nd_error *err)
 {
     struct cluster_listing l = {
         .session = session, .sketching = &session->store->sketching, .limit = limit};
@@ -265,8 +265,8 @@ enum nd_store_result nd_session_near(struct nd_session *session, const struct nd
     if (status == ND_OK && !sort_found(&l, nearest_first))
         status = no_memory(err);
     if (status == ND_OK)
-        status = give(&l, out, n, err);
-    return end(&l, status, total, work);
+        status = give(&l, out, err);
+    return end(&l, status, out);
 }
 
 /* ---- Clusters ---- */
@@ -389,8 +389,7 @@ static enum nd_status add_cluster(struct cluster_listing *l, struct nd_error *er
 
 enum nd_store_result nd_session_cluster(struct nd_session *session, const struct nd_caller *caller,
                                         const struct nd_document_query *query, size_t limit,
-                                        const struct nd_neighbour **out, size_t *n, size_t *total,
-                                        struct nd_work *work, struct nd_error *err)
+                                        struct nd_neighbours *out, struct nd_error *err)
 {
     struct cluster_listing l = {
         .session = session, .sketching = &session->store->sketching, .limit = limit};
@@ -409,6 +408,6 @@ enum nd_store_result nd_session_cluster(struct nd_session *session, const struct
         status = add_alone(&l, &row, query->id, err);
     }
     if (status == ND_OK)
-        status = give(&l, out, n, err);
-    return end(&l, status, total, work);
+        status = give(&l, out, err);
+    return end(&l, status, out);
 }

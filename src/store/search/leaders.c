@@ -45,6 +45,7 @@ void nd_leaders_begin(struct nd_leaders *leaders, struct nd_txn *txn, const uint
     leaders->sets = sets;
     leaders->n_sets = n_sets;
     leaders->n_pairs = 0;
+    leaders->was_cut = false;
     leaders->without = leaders->absent = ND_NO_ENTRY;
 }
 
@@ -187,9 +188,14 @@ int nd_pair_scan_next(struct nd_leaders *leaders, struct nd_pair_scan *scan,
             return found;
         if (scan->set != set)
             continue; /* perhaps not a visible one */
-        if (scan->other >= scan->bound) {
+        if (row->identical == ND_PAIR_GAP) {
+            scan->has_gap |= row->shared < scan->bound;
             scan->set++;
             scan->other = 0;
+            continue;
+        }
+        if (scan->other >= scan->bound) {
+            scan->other = UINT32_MAX; /* where a gap would be */
             continue;
         }
         if (scan->other == leaders->absent) {
@@ -240,6 +246,7 @@ static enum nd_status step(struct nd_leaders *leaders, struct nd_error *err)
     if (found < 0)
         return (enum nd_status)found;
     if (!found) {
+        leaders->was_cut |= scan->has_gap;
         pop_frame(leaders, true);
         return ND_OK;
     }
@@ -308,6 +315,7 @@ enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry,
                                    .shared = row.shared,
                                    .distance = row.distance};
     }
+    leaders->was_cut |= scan.has_gap;
     return status != ND_OK ? status : (enum nd_status)found;
 }
 

@@ -32,6 +32,7 @@ struct nd_pair_scan {
     uint32_t entry, bound;
     size_t at; /* of sets */
     uint32_t set, other;
+    bool has_gap; /* of the pairs that were looked for, some were never stored */
 };
 
 /* The working memory of one thread. */
@@ -40,6 +41,7 @@ struct nd_leaders {
     const uint32_t *sets; /* which the caller sees, ascending */
     size_t n_sets;
     uint64_t n_pairs; /* that were read */
+    bool was_cut;     /* pairs that were not stored might have changed what was found */
     /* A document that is left out of account, by its entry and order; and the entry, if nobody else
      * has its text; ND_NO_ENTRY: there is none. */
     uint32_t without, absent;

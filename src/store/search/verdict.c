@@ -312,6 +312,7 @@ static enum nd_status find_cluster(const struct nd_judge *judge, size_t n_hits,
                                   judge->search->hit, n_hits, before, &leader, err);
 
     verdict->work.pairs = judge->leaders->n_pairs;
+    verdict->was_cut |= judge->leaders->was_cut;
     if (found <= 0)
         return (enum nd_status)found;
     verdict->has_cluster = true;

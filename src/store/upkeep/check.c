@@ -166,7 +166,7 @@ static enum nd_status check_pairs(struct checking *c, uint32_t number, const str
 
     while (status == ND_OK &&
            nd_catalog_next_pair(c->reader.txn, number, &set, &other, &row, &why) > 0) {
-        if (other > number)
+        if (other > number && row.identical != ND_PAIR_GAP)
             status = check_pair(c, number, entry, text, set, other, &row);
         if (other++ == UINT32_MAX && set++ == UINT32_MAX)
             break;

@@ -32,6 +32,7 @@ struct nd_store_options nd_store_options_default(void)
     return (struct nd_store_options){.queue_documents = 10000,
                                      .queue_bytes = (size_t)256 << 20,
                                      .snapshot_every_s = 900,
+                                     .pairs_stored = 8,
                                      .compact_after_s = 86400,
                                      .segment_bytes = UINT64_C(1) << 30,
                                      .visits = nd_visit_params_default()};

@@ -94,10 +94,14 @@ static enum nd_status delete_pairs(struct nd_writer *w, uint32_t number, uint32_
 
         if (found <= 0)
             return (enum nd_status)found;
-        status = nd_catalog_delete_pair(w->reader.txn, number, set, other, set_of_other, err);
+        if (row.identical == ND_PAIR_GAP) {
+            status = nd_catalog_delete_gap(w->reader.txn, number, set_of_other, err);
+        } else {
+            status = nd_catalog_delete_pair(w->reader.txn, number, set, other, set_of_other, err);
+            w->state.n_pairs--;
+        }
         if (status != ND_OK)
             return status;
-        w->state.n_pairs--;
     }
 }
 
@@ -214,24 +218,6 @@ static enum nd_status insert_row(struct nd_writer *w, const struct nd_sketched *
     return status;
 }
 
-static enum nd_status put_pairs(struct nd_writer *w, uint32_t number, uint32_t set,
-                                struct nd_error *err)
-{
-    for (size_t i = 0; i < w->search.n_hits; i++) {
-        const struct nd_near_entry *hit = &w->search.hit[i];
-        const struct nd_pair_row row = {.shared = (uint32_t)hit->shared,
-                                        .distance = (uint16_t)hit->distance,
-                                        .identical = (uint8_t)hit->identical};
-        enum nd_status status =
-            nd_catalog_put_pair(w->reader.txn, number, set, hit->number, hit->set, &row, err);
-
-        if (status != ND_OK)
-            return status;
-        w->state.n_pairs++;
-    }
-    return ND_OK;
-}
-
 static enum nd_status count_new_entry(struct nd_writer *w, const struct nd_entry *entry,
                                       struct nd_error *err)
 {
@@ -271,13 +257,13 @@ static enum nd_status put_entry(struct nd_writer *w, const struct nd_write *writ
         nd_search_note_crowded(&w->search, w->store->index, text, searched_in(&w->search, set),
                                w->crowd.number, w->crowd.n, &entry.row);
     if (status == ND_OK)
+        status = nd_writer_put_pairs(w, number, &entry, err);
+    if (status == ND_OK)
         status = nd_catalog_put_entry(w->reader.txn, number, &entry, err);
     if (status == ND_OK && nd_sketching_signs(&w->store->sketching))
         status = nd_catalog_put_signatures(
             w->reader.txn, number, (struct nd_view){write->signatures.data, write->signatures.len},
             err);
-    if (status == ND_OK)
-        status = put_pairs(w, number, set, err);
     if (status == ND_OK)
         status = count_new_entry(w, &entry, err);
     return status == ND_OK ? insert_row(w, text, &entry.row, is_listed, no_space, err) : status;

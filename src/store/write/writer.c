@@ -38,6 +38,7 @@ void nd_writer_release(struct nd_writer *w)
     nd_reader_release(&w->reader);
     nd_arena_release(&w->answer);
     nd_sketch_maker_release(&w->maker);
+    free(w->pair);
     free(w->all.number);
     free(w->visible.number);
     free(w->added.number);

@@ -27,7 +27,9 @@ struct nd_writer {
     struct nd_search search;
     struct nd_leaders leaders;
     struct nd_reader reader;
-    struct nd_arena answer;          /* the verdict at hand */
+    struct nd_arena answer;   /* the verdict at hand */
+    struct nd_hit_pair *pair; /* of the entry at hand */
+    size_t pair_capacity;
     struct nd_set_list all, visible; /* all label sets; those of the caller at hand */
     uint32_t next_entry;             /* the next number of the index; none is used twice */
     uint32_t committed_entry;        /* the same in the database: less, after a failure */
@@ -59,6 +61,10 @@ void nd_writer_release(struct nd_writer *writer);
  * is a failure of the whole transaction. */
 enum nd_status nd_writer_decide(struct nd_writer *writer, struct nd_write *write, bool *no_space,
                                 struct nd_error *err);
+/* Store pairs of a new entry with the hits of the search, and say in entry->has_led whether it leads in
+ * its label set. */
+enum nd_status nd_writer_put_pairs(struct nd_writer *writer, uint32_t number,
+                                   struct nd_entry *entry, struct nd_error *err);
 /* Write the rows that are held. */
 enum nd_status nd_writer_flush(struct nd_writer *writer, struct nd_error *err);
 
