@@ -5,13 +5,13 @@
  * @typedef {{id: string, security: string[]}} Key
  * @typedef {{identical: 'no'|'tokens'|'bytes', resemblance: number|null, shared: number|null,
  *   shingles: [number, number]|null, distance: number|null}} Evidence
- * @typedef {Key & {visited: string, evidence: Evidence}} Nearest
+ * @typedef {Key & {title: string|null, visited: string, evidence: Evidence}} Nearest
  * @typedef {{security_sets: number, candidates: number, comparisons: number, pairs: number}} Work
  * @typedef {{id?: string, security?: string[], verdict: 'new'|'duplicate'|'near-duplicate',
  *   of: Key|null, evidence: Evidence|null, nearest: Nearest[], cluster: Nearest|null,
  *   tokens: number, shingles: number, simhash: string|null, short: boolean, empty: boolean, cut: boolean, work: Work, stored?: boolean, durable?: boolean,
  *   version?: number|null, changed?: boolean|null, distance?: number|null}} Verdict
- * @typedef {Key & {created: string, updated: string, visited: string, version: number,
+ * @typedef {Key & {title: string|null, created: string, updated: string, visited: string, version: number,
  *   tokens: number, shingles: number, simhash: string|null, bytes: number, due: string,
  *   interval: number, visits: number, changes: number, priority: number}} StoredDocument
  * @typedef {{version: number, time: string, visited: string, distance: number|null,
@@ -29,6 +29,11 @@
  *   edits: Edit[], covered_a: number, covered_b: number,
  *   passages: {a: Span, b: Span, equal: number, text: string}[]}} Comparison
  * @typedef {{documents: (StoredDocument & {is_due: boolean, gap: number|null, why: string})[], time: string}} CrawlList
+ * @typedef {{documents: StoredDocument[], next: string|null, time: string}} DocumentList
+ * @typedef {'size'|'newest'|'growth'} ClusterOrder
+ * @typedef {{leader: StoredDocument, size: number, newest: string, last_hour: number, last_day: number}} Cluster
+ * @typedef {{clusters: Cluster[], total: number, documents: number, cut: boolean,
+ *   next: string|null, time: string, work: Work}} ClusterList
  * @typedef {{you: {security: string[], administrator: boolean},
  *   visible: {documents: number, versions: number, contents: number, text_bytes: number,
  *     security_sets: number, due: number},
@@ -159,8 +164,8 @@ export const getDocument = ({id, security}, signal) => request(at(id) + query({s
 export const getVersions = ({id, security}, signal) =>
   request(`${at(id)}/versions${query({security, limit: 10000})}`, {signal});
 
-/** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Neighbours>} */
-export const getNear = ({id, security}, signal) => request(`${at(id)}/near${query({security})}`, {signal});
+/** @param {Which} which @param {AbortSignal} [signal] @param {number} [limit] @returns {Promise<Neighbours>} */
+export const getNear = ({id, security}, signal, limit) => request(`${at(id)}/near${query({security, limit})}`, {signal});
 
 /** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Neighbours>} */
 export const getCluster = ({id, security}, signal) => request(`${at(id)}/cluster${query({security})}`, {signal});
@@ -171,3 +176,13 @@ export const getComparison = (a, b, signal) =>
 
 /** @param {number} limit @param {AbortSignal} [signal] @returns {Promise<CrawlList>} */
 export const getCrawl = (limit, signal) => request(`v1/crawl${query({limit})}`, {signal});
+
+/**
+ * @param {{site?: string|null, title?: string|null, since?: string|null, cursor?: string, limit: number}} asked
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<DocumentList>}
+ */
+export const getDocuments = (asked, signal) => request(`v1/documents${query(asked)}`, {signal});
+
+/** @param {{order: ClusterOrder, cursor?: string, limit: number}} asked @param {AbortSignal} [signal] @returns {Promise<ClusterList>} */
+export const getClusters = (asked, signal) => request(`v1/clusters${query(asked)}`, {signal});

@@ -1,4 +1,4 @@
-// chart.mjs - how far each version of a document is from the one before
+// chart.mjs - plots: how far versions are from one another, when documents came, how large clusters are
 import {date, number} from './dom.mjs';
 
 /** @import {Version} from './api.mjs' */
@@ -72,4 +72,75 @@ export function sparkline(values, name) {
   const line = svg('svg', {class: 'spark', viewBox: '0 0 120 26', width: 120, height: 26, role: 'img', 'aria-label': name});
   line.append(svg('polyline', {points: points.join(' ')}));
   return line;
+}
+
+/** As wide as there is room for. */
+const roomy = () => Math.max(260, Math.min(760, document.documentElement.clientWidth - 76));
+
+/**
+ * Columns, whose figures stand in their titles.
+ * @param {{value: number, title: string, label?: string}[]} columns
+ * @param {string} name
+ */
+function columnChart(columns, name) {
+  const width = roomy(), step = (width - LEFT - 8) / columns.length;
+  const greatest = Math.max(1, ...columns.map((c) => c.value));
+  const top = greatest <= 4 ? greatest : Math.ceil(greatest / 2) * 2;
+  const chart = svg('svg', {class: 'chart', viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': name});
+  /** @param {number} value */
+  const y = (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
+  for (const value of top > 1 ? [0, top % 2 ? 1 : top / 2, top] : [0, top]) {
+    chart.append(svg('line', {class: value ? 'grid' : 'axis', x1: LEFT, x2: width, y1: y(value), y2: y(value)}),
+      svg('text', {class: 'tick', x: LEFT - 6, y: y(value) + 4, 'text-anchor': 'end'}, number(value)));
+  }
+  columns.forEach(({value, title, label}, i) => {
+    const x = LEFT + i * step;
+    if (value) {
+      const column = svg('rect', {class: 'bar', x: x + step * 0.12, y: Math.min(y(value), y(0) - 2), width: step * 0.76, height: Math.max(2, y(0) - y(value)), rx: 2});
+      column.append(svg('title', {}, title));
+      chart.append(column);
+    }
+    if (label !== undefined) {
+      const anchor = i === 0 ? 'start' : i === columns.length - 1 ? 'end' : 'middle';
+      chart.append(svg('text', {class: 'tick', x: anchor === 'start' ? x : anchor === 'end' ? x + step : x + step / 2, y: HEIGHT - 8, 'text-anchor': anchor}, label));
+    }
+  });
+  return chart;
+}
+
+/**
+ * How many documents came when, from the first to the last.
+ * @param {string[]} times
+ */
+export function cameChart(times) {
+  const seconds = times.map((t) => Date.parse(t)).filter((t) => !Number.isNaN(t));
+  const first = Math.min(...seconds), last = Math.max(...seconds);
+  const n = last > first ? (roomy() > 500 ? 48 : 24) : 1;
+  const width = (last - first) / n;
+  const counts = new Array(n).fill(0);
+  for (const t of seconds) counts[Math.min(n - 1, width ? Math.floor((t - first) / width) : 0)]++;
+  /** @param {number} t */
+  const said = (t) => date(new Date(t).toISOString());
+  const columns = counts.map((value, i) => ({value, title: `${number(value)} from ${said(first + i * width)} to ${said(first + (i + 1) * width)}`,
+    ...(i === 0 && {label: said(first)}), ...(n > 1 && i === n - 1 && {label: said(last)})}));
+  return columnChart(columns, `${number(seconds.length)} documents from ${said(first)} to ${said(last)}; at most ${number(Math.max(...counts))} in one of ${n} equal parts of this time`);
+}
+
+/**
+ * How many clusters have how many documents, in classes that double.
+ * @param {number[]} sizes
+ */
+export function sizesChart(sizes) {
+  /** @type {{from: number, to: number, value: number}[]} */
+  const classes = [];
+  for (let from = 2; from === 2 || from <= Math.max(...sizes);) {
+    const to = from < 4 ? from : 2 * from - 1; // 2; 3; 4 to 7; 8 to 15
+    classes.push({from, to, value: sizes.filter((s) => s >= from && s <= to).length});
+    from = to + 1;
+  }
+  const columns = classes.map(({from, to, value}) => {
+    const label = from === to ? number(from) : `${number(from)}–${number(to)}`;
+    return {value, label, title: `${number(value)} clusters of ${label} documents`};
+  });
+  return columnChart(columns, columns.map((c) => c.title).join('; '));
 }

@@ -2,14 +2,18 @@
 import {Problem, getStats, hasKey, setKey} from './api.mjs';
 import {announce, byId} from './dom.mjs';
 import {clearCheck, startCheck} from './view_check.mjs';
+import {showClusters} from './view_clusters.mjs';
 import {showCompare, startCompare} from './view_compare.mjs';
 import {showCrawl, startCrawl} from './view_crawl.mjs';
 import {showDocument, startDocument} from './view_document.mjs';
+import {showDocuments, startDocuments} from './view_documents.mjs';
 import {renewFigures, showFigures, startFigures} from './view_figures.mjs';
 
 /** @type {Record<string, (search: URLSearchParams) => void>} */
 const VIEWS = {
   check: () => {},
+  documents: showDocuments,
+  clusters: showClusters,
   document: showDocument,
   compare: showCompare,
   crawl: () => void showCrawl(),
@@ -22,7 +26,8 @@ function route(isFirst) {
   const name = Object.hasOwn(VIEWS, path) ? path : 'check';
   for (const view of document.querySelectorAll('.view')) if (view instanceof HTMLElement) view.hidden = view.id !== `view-${name}`;
   for (const tab of document.querySelectorAll('.tabs a')) {
-    if (tab.getAttribute('href') === `#/${name}`) tab.setAttribute('aria-current', 'page');
+    // One document is looked up in the list of all.
+    if (tab.getAttribute('href') === `#/${name === 'document' ? 'documents' : name}`) tab.setAttribute('aria-current', 'page');
     else tab.removeAttribute('aria-current');
   }
   const title = byId(`h-${name}`);
@@ -108,6 +113,7 @@ function startKey() {
 startKey();
 startCheck();
 startDocument(go);
+startDocuments(go);
 startCompare(go);
 startCrawl();
 startFigures();

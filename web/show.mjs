@@ -114,17 +114,20 @@ export class Place {
   }
 }
 
-/** The address of a document's view. @param {Key} key */
-export const documentAddress = ({id, security}) => `#/document?${new URLSearchParams({id, security: security.join(',')})}`;
+/** The address of a document's view, perhaps of one of its parts. @param {Key} key @param {'versions'|'near'|'cluster'} [part] */
+export const documentAddress = ({id, security}, part) => `#/document?${new URLSearchParams({id, security: security.join(','), ...(part && {part})})}`;
+
+/** Two documents beside each other: the second is the one that is nearest to the first. @param {Key} key */
+export const nearestAddress = ({id, security}) => `#/compare?${new URLSearchParams({a: id, a_security: security.join(',')})}`;
 
 /** @param {Key} a @param {Key} b */
 export const compareAddress = (a, b) =>
   `#/compare?${new URLSearchParams({a: a.id, b: b.id, a_security: a.security.join(','), b_security: b.security.join(',')})}`;
 
-/** @param {Key} key */
+/** By its title, or else its id. @param {Key & {title?: string|null}} key */
 export function documentLink(key) {
   return el('span', {class: 'which'},
-    el('a', {href: documentAddress(key), class: 'id'}, key.id),
+    el('a', {href: documentAddress(key), class: 'id', title: key.title ? key.id : null}, key.title ?? key.id),
     key.security.length > 0 && ' ', key.security.length > 0 && el('span', {class: 'soft'}, `[${key.security.join(', ')}]`));
 }
 
@@ -153,4 +156,58 @@ export function bar(value, name) {
 /** @param {Work} work */
 export function workWords(work) {
   return `${count(work.security_sets, 'set of security labels', 'sets of security labels')} searched, ${count(work.candidates, 'candidate')}, ${count(work.comparisons, 'comparison')}`;
+}
+
+/** What can be opened from a row about a document. @param {Key & {title?: string|null}} key */
+export function storyLinks(key) {
+  /** @type {[string, string][]} */
+  const links = [['Its cluster', documentAddress(key, 'cluster')], ['Versions', documentAddress(key, 'versions')], ['Compare with the nearest', nearestAddress(key)]];
+  return el('p', {class: 'story-links'}, links.map(([name, href]) => el('a', {href}, name, el('span', {class: 'away'}, `: ${key.title ?? key.id}`))));
+}
+
+/** So many rows are shown at once. */
+const AT_ONCE = 50;
+
+/**
+ * A list that is shown in steps, and goes on behind what is known.
+ */
+export class Stories {
+  /**
+   * @param {HTMLLIElement[]} rows
+   * @param {string|null} next the cursor of what follows
+   * @param {(cursor: string) => Promise<{rows: HTMLLIElement[], next: string|null}>} get
+   */
+  constructor(rows, next, get) {
+    this.rows = rows;
+    this.next = next;
+    this.get = get;
+    this.list = el('ol', {class: 'stories'});
+    this.more = el('div', {class: 'more'});
+    this.element = el('div', null, this.list, this.more);
+    this.step();
+  }
+
+  /** Show some more, and offer the rest. */
+  step() {
+    this.list.append(...this.rows.splice(0, AT_ONCE));
+    const left = this.rows.length;
+    this.more.replaceChildren(...(left || this.next ? [el('button', {type: 'button', onclick: () => void this.goOn()}, left ? `Show more: ${count(left, 'row')} known` : 'Show more')] : []));
+  }
+
+  async goOn() {
+    const last = this.list.lastElementChild;
+    try {
+      if (!this.rows.length && this.next) {
+        this.more.replaceChildren(waiting('Reading on…'));
+        const {rows, next} = await this.get(this.next);
+        this.rows = rows;
+        this.next = next;
+      }
+      this.step();
+      const link = (last?.nextElementSibling ?? last)?.querySelector('a');
+      link?.focus();
+    } catch (error) {
+      this.more.replaceChildren(problemBox(error, () => void this.goOn()));
+    }
+  }
 }

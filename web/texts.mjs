@@ -1,5 +1,6 @@
 // texts.mjs - two texts side by side, with their differences marked
 import {add, count, el, number} from './dom.mjs';
+import {storyWords} from './story.mjs';
 
 /** @import {Row, Sides, Piece} from './rows.mjs' */
 /** @import {Child} from './dom.mjs' */
@@ -42,7 +43,7 @@ export function compareTexts(a, b, edits, signal) {
 export function sidesView(sides, nameA, nameB) {
   const section = el('section', {class: 'sides', 'aria-label': 'The two texts side by side'});
   add(section,
-    el('div', {class: 'sides-head'}, el('h2', null, 'Side by side'), el('p', {class: 'soft'}, differenceWords(sides))),
+    el('div', {class: 'sides-head'}, el('h2', null, storyWords(sides)), el('p', {class: 'soft'}, differenceWords(sides))),
     table(sides.rows, nameA, nameB));
   return section;
 }

@@ -123,7 +123,7 @@ function storedLine(v) {
 function verdictCard(v) {
   const [sign, name] = VERDICTS[v.verdict] ?? ['?', v.verdict];
   const card = el('section', {class: `verdict ${v.verdict}`, 'aria-label': 'The verdict'});
-  const title = v.of ? el('h2', null, `${name} of `, documentLink(v.of)) : el('h2', null, headline(v));
+  const title = v.of ? el('h2', null, `${name} of `, documentLink(v.nearest[0] ?? v.of)) : el('h2', null, headline(v));
   add(card, el('div', {class: 'verdict-head'}, el('span', {class: 'sign', 'aria-hidden': 'true'}, sign), el('div', null, title,
     v.evidence && el('p', {class: 'lead'}, evidenceWords(v.evidence), '.'),
     v.short && el('p', {class: 'lead'}, 'The text is so short that only an equal one would be found.'))));

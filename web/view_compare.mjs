@@ -1,5 +1,5 @@
 // view_compare.mjs - two stored documents by every measure, and side by side
-import {getComparison, getDocument} from './api.mjs';
+import {getComparison, getDocument, getNear} from './api.mjs';
 import {announce, byId, count, el, facts, number, readLabels, share} from './dom.mjs';
 import {Place, bar, documentLink, emptyBox} from './show.mjs';
 import {compareTexts, sidesView} from './texts.mjs';
@@ -27,10 +27,23 @@ export function showCompare(search) {
   texts.clear();
   if (a?.id && b?.id) {
     void run(a, b);
+  } else if (a?.id) {
+    void runNearest(a);
   } else {
     answer.clear();
-    answer.element.replaceChildren(emptyBox('No documents yet', 'Give two ids, or follow “Compare” from a document.'));
+    answer.element.replaceChildren(emptyBox('No documents yet', 'Give one id or two, or follow “Compare” from a document.'));
   }
+}
+
+/** Compare with the document that is nearest. @param {Which} a */
+async function runNearest(a) {
+  /** @type {Which|undefined} */
+  let b;
+  await answer.fill('Looking for what is nearest…', (signal) => getNear(a, signal, 1), (near) => {
+    b = near.documents[0];
+    return emptyBox('Nothing is near it', 'No document visible to you is within the threshold of the recipe.');
+  }, () => void runNearest(a));
+  if (b) await run(a, b);
 }
 
 /** @param {Which} a @param {Which} b */
@@ -50,14 +63,14 @@ async function run(a, b) {
 
 /** @param {Comparison} c */
 function measures(c) {
-  const title = c.same_bytes ? 'The same bytes' : c.same_words ? 'The same words' : `${share(c.resemblance)} alike`;
+  const title = c.same_bytes ? 'The same text, byte for byte' : c.same_words ? 'The same words: only marks, cases or spaces differ' : `${share(c.resemblance)} alike`;
   const edits = c.edit_distance === null ? `more than ${count(c.edit_limit ?? 0, 'token')}` : count(c.edit_distance, 'token');
-  return el('section', {class: 'panel', 'aria-label': 'Measures'}, el('h2', null, title), bar(c.resemblance, 'Resemblance'), facts([
+  return el('section', {class: 'panel', 'aria-label': 'Measures'}, el('h2', null, title), bar(c.resemblance, 'Resemblance'), el('details', {class: 'engineer'}, el('summary', null, 'All measures'), facts([
     ['Shared shingles', `${number(c.shared_shingles)} of ${number(c.a.shingles)} and ${number(c.b.shingles)}`],
     ['First within second', share(c.containment_a)], ['Second within first', share(c.containment_b)],
     ['Simhashes', `${c.hamming} of 64 bits differ`], ['Edit distance', edits], ['Cosine of terms', share(c.cosine)],
     ['Tokens', `${number(c.a.tokens)} and ${number(c.b.tokens)}`],
-    ['In shared passages', `${number(c.covered_a)} and ${number(c.covered_b)} tokens`]]));
+    ['In shared passages', `${number(c.covered_a)} and ${number(c.covered_b)} tokens`]])));
 }
 
 /** @param {Comparison} c */

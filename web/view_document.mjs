@@ -24,15 +24,15 @@ export function showDocument(search) {
     answer.element.replaceChildren(emptyBox('No document yet', 'Give the id of a document that is stored: its versions, its near duplicates and its cluster are shown here.'));
     return;
   }
-  void open({id, security: security === null ? null : security.split(',').filter(Boolean)});
+  void open({id, security: security === null ? null : security.split(',').filter(Boolean)}, search.get('part') ?? '');
 }
 
-/** @param {Which} which */
-async function open(which) {
+/** @param {Which} which @param {string} wanted the part that is to be seen: versions, near, cluster; or none */
+async function open(which, wanted) {
   const done = await answer.fill('Opening the document…', (signal) => getDocument(which, signal), (document) => {
     const key = {id: document.id, security: document.security};
-    return [summary(document), ...part('Versions', (place) => void versions(place, key)),
-      ...part('Near it', (place) => void near(place, key)), ...part('Its cluster', (place) => void cluster(place, key)),
+    return [summary(document), ...part('Versions', (place) => versions(place, key), wanted === 'versions'),
+      ...part('Near it', (place) => near(place, key), wanted === 'near'), ...part('Its cluster', (place) => cluster(place, key), wanted === 'cluster'),
       textPart(document.text)];
   });
   if (done) announce(`Document ${which.id} is shown.`);
@@ -41,25 +41,34 @@ async function open(which) {
 /**
  * A part of the page that fills itself.
  * @param {string} title
- * @param {(place: Place) => void} fill
+ * @param {(place: Place) => Promise<boolean>} fill
+ * @param {boolean} isWanted
  */
-function part(title, fill) {
-  const inner = el('div', null);
-  const section = el('section', {class: 'part', 'aria-label': title}, el('h2', null, title), inner);
+function part(title, fill, isWanted) {
+  const inner = el('div', null), head = el('h2', {tabindex: '-1'}, title);
+  const section = el('section', {class: 'part', 'aria-label': title}, head, inner);
+  const show = async () => {
+    await fill(new Place(inner));
+    if (!isWanted) return;
+    head.focus({preventScroll: true});
+    section.scrollIntoView();
+  };
   // Once it is in the page.
-  queueMicrotask(() => fill(new Place(inner)));
+  queueMicrotask(() => void show());
   return [section];
 }
 
 /** @param {StoredDocument} d */
 function summary(d) {
   return el('section', {class: 'panel', 'aria-label': 'The document'},
-    el('h2', {class: 'id-title'}, d.id), labelList(d.security),
+    el('h2', {class: 'id-title'}, d.title ?? d.id), d.title && el('p', {class: 'id soft'}, d.id), labelList(d.security),
     facts([
       ['Version', number(d.version)], ['First seen', time(d.created)], ['Changed', time(d.updated)], ['Visited', [time(d.visited), `, ${count(d.visits, 'visit')}`]],
-      ['Due', [time(d.due), `, ${every(d.interval)}`]], ['Length', `${bytes(d.bytes)}, ${count(d.tokens, 'token')}, ${count(d.shingles, 'shingle')}`],
-      ['Simhash', d.simhash ? el('code', null, d.simhash) : '–'],
-    ]));
+      ['Due', [time(d.due), `, ${every(d.interval)}`]], ['Length', `${count(d.tokens, 'word')}, ${bytes(d.bytes)}`],
+    ]),
+    el('details', {class: 'engineer'}, el('summary', null, 'The numbers'), facts([
+      ['Tokens', number(d.tokens)], ['Shingles', number(d.shingles)], ['Simhash', d.simhash ? el('code', null, d.simhash) : '–'],
+      ['Visits', number(d.visits)], ['Changes', number(d.changes)], ['Priority', number(d.priority)]])));
 }
 
 /** @param {Place} place @param {Key} key */
@@ -126,7 +135,8 @@ function neighbourList(n, origin) {
     return el('li', null,
       el('p', {class: 'card-title'}, documentLink(d), d.leads && el('span', {class: 'badge lead-badge'}, 'leader'), isThis && el('span', {class: 'badge'}, 'this one')),
       d.evidence && el('p', {class: 'soft'}, evidenceWords(d.evidence)), d.evidence && evidenceBar(d.evidence),
-      el('p', {class: 'soft'}, `${count(d.tokens, 'token')}, version ${d.version}, changed `, time(d.updated)),
+      d.title && el('p', {class: 'id soft'}, d.id),
+      el('p', {class: 'soft'}, `${count(d.tokens, 'word')}, version ${d.version}, changed `, time(d.updated)),
       !isOrigin && el('p', null, el('a', {href: compareAddress(origin, d)}, 'Compare', el('span', {class: 'away'}, ` ${origin.id} with ${d.id}`))));
   }));
 }

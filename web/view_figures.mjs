@@ -1,8 +1,8 @@
 // view_figures.mjs - live figures of what the caller sees
-import {Problem, getStats} from './api.mjs';
+import {Problem, getClusters, getDocuments, getStats} from './api.mjs';
 import {byId, bytes, count, el, facts, labelList, number} from './dom.mjs';
-import {problemBox, waiting} from './show.mjs';
-import {sparkline} from './chart.mjs';
+import {Place, problemBox, waiting} from './show.mjs';
+import {cameChart, sizesChart, sparkline} from './chart.mjs';
 
 /** @import {Stats} from './api.mjs' */
 
@@ -102,6 +102,23 @@ function storeValue(name, value) {
   return String(value);
 }
 
+const plots = new Place(byId('figures-plots'));
+
+/** So many of the newest documents, and of the largest clusters, are plotted. */
+const PLOTTED = 1000;
+
+/** When documents came, and how large clusters are: once, as the view is opened. */
+function plot() {
+  void plots.fill('Drawing what came in…', (signal) => Promise.all([getDocuments({limit: PLOTTED}, signal), getClusters({order: 'size', limit: PLOTTED}, signal)]), ([came, told]) => [
+    came.documents.length > 1 && el('section', {class: 'part', 'aria-label': 'What came in'}, el('h2', null, 'What came in'),
+      el('figure', {class: 'figure', tabindex: '0'}, cameChart(came.documents.map((d) => d.created)),
+        el('figcaption', {class: 'soft'}, `When ${came.next ? 'the newest ' : ''}${count(came.documents.length, 'document')} visible to you came. `, el('a', {href: '#/documents'}, 'Which they are')))),
+    told.clusters.length > 0 && el('section', {class: 'part', 'aria-label': 'Clusters'}, el('h2', null, 'Stories that are told more than once'),
+      el('figure', {class: 'figure', tabindex: '0'}, sizesChart(told.clusters.map((c) => c.size)),
+        el('figcaption', {class: 'soft'}, `How many clusters have how many of ${count(told.documents, 'document')} visible to you. `, el('a', {href: '#/clusters'}, 'Which they are')))),
+  ], plot);
+}
+
 async function poll() {
   clearTimeout(timer);
   running?.abort();
@@ -124,6 +141,8 @@ async function poll() {
 export function renewFigures() {
   history.clear();
   byId('figures-answer').replaceChildren();
+  plots.clear();
+  if (isOpen) plot();
   void poll();
 }
 
@@ -132,6 +151,7 @@ export function showFigures(open) {
   const wasOpen = isOpen;
   isOpen = open;
   if (!open || wasOpen) return;
+  plot();
   if (!byId('figures-answer').firstChild) byId('figures-answer').replaceChildren(waiting('Reading the figures…'));
   void poll();
 }

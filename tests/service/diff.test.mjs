@@ -4,6 +4,7 @@ import {test} from 'node:test';
 
 import {equalRuns} from '../../web/diff.mjs';
 import {sameInEdits, sameInTexts, sideBySide} from '../../web/rows.mjs';
+import {storyWords} from '../../web/story.mjs';
 import {tokensOf} from '../../web/tokens.mjs';
 
 /** The same numbers each time. */
@@ -116,4 +117,23 @@ test('the edits of the service are places in bytes', () => {
   assert.deepEqual(same.map(({a: [from, to]}) => a.slice(from, to)), ['Käse und', 'heute']);
   const {rows} = sideBySide(a, b, same);
   assert.deepEqual([marked(rows, 'left'), marked(rows, 'right')], [['Brot'], ['Wein']]);
+});
+
+const STORY = 'The council meets on Tuesday to decide about the bridge. It stays open until June, said the mayor of the town. Drivers complain about the noise of 12 machines. "A ferry will come," she said. Comments may be sent until 3 May.';
+const said = (a, b) => storyWords(sideBySide(a, b, sameInTexts(a, b)));
+
+test('differences are told in the words of a newsroom', () => {
+  assert.equal(said(STORY, STORY), 'The same words in the same order.');
+  assert.equal(said(STORY, STORY.toUpperCase()), 'The same words in the same order.');
+  assert.equal(said(STORY, STORY.replace('Tuesday', 'Monday')), 'The same story: only the date differs.');
+  assert.equal(said(STORY, STORY.replace('3 May', '4 June')), 'The same story: only the date differs.');
+  assert.equal(said(STORY, STORY.replace('12', '13')), 'The same story: only a number differs.');
+  assert.equal(said(STORY, STORY.replace('12', '13').replace('3 May', '5 May')), 'The same story: only numbers differ.');
+  assert.equal(said(STORY, STORY.replace('mayor', 'governor')), 'The same story, with one sentence changed.');
+  assert.equal(said(STORY, STORY.replace('mayor', 'governor').replace('ferry', 'boat')), 'The same story, with two sentences changed.');
+  assert.equal(said(STORY, `${STORY} The plans are published next week. Nobody knows more.`), 'The same story, with two sentences more.');
+  assert.equal(said(STORY, STORY.replace('"A ferry will come," she said. ', '')), 'The same story, with one sentence left out.');
+  assert.equal(said(STORY, `${STORY.slice(0, 56)} ${'Quite another story about the weather in the north follows here and goes on. '.repeat(2)}`), 'Two stories that have passages in common.');
+  assert.equal(said(STORY, 'Nothing here is like the other text, which speaks of rivers, boats and rain.'), 'Two stories with little in common.');
+  assert.equal(said('', ''), 'The same words in the same order.');
 });

@@ -18,7 +18,7 @@ export default [
   },
   {
     files: ['web/*.mjs', 'web/report/*.mjs'],
-    languageOptions: {globals: named(`${everywhere} Blob CustomEvent DOMException DragEvent Element File HTMLDetailsElement HTMLDialogElement HTMLElement HTMLFormElement HTMLInputElement HTMLSelectElement HTMLTextAreaElement Intl MessageEvent Node Response Worker document history localStorage location scrollTo self sessionStorage window`)},
+    languageOptions: {globals: named(`${everywhere} Blob CustomEvent DOMException DragEvent Element File HTMLDetailsElement HTMLDialogElement HTMLElement HTMLFormElement HTMLInputElement HTMLLIElement HTMLSelectElement HTMLTextAreaElement Intl MessageEvent Node Response Worker document history localStorage location scrollTo self sessionStorage window`)},
   },
   {files: ['tests/service/*.mjs'], languageOptions: {globals: named(`${everywhere} Buffer document getComputedStyle innerWidth location process sessionStorage window`)}, rules: {'no-restricted-properties': 'off', 'max-lines-per-function': 'off'}},
 ];

@@ -72,7 +72,7 @@ export class Mock {
       .filter(({e}) => e.resemblance >= 0.5 || e.identical !== 'no').sort((a, b) => b.e.resemblance - a.e.resemblance);
     const best = others[0];
     const n = shinglesOf(text).size;
-    const nearest = ({d, e}) => ({id: d.id, security: d.security, visited: d.visited, evidence: e});
+    const nearest = ({d, e}) => ({id: d.id, security: d.security, title: d.title, visited: d.visited, evidence: e});
     const first = others.toSorted((a, b) => a.d.order - b.d.order)[0];
     return {verdict: !best ? 'new' : best.e.identical !== 'no' ? 'duplicate' : 'near-duplicate', of: best ? {id: best.d.id, security: best.d.security} : null, evidence: best?.e ?? null,
       nearest: others.slice(0, 3).map(nearest), cluster: first ? nearest(first) : null,
@@ -80,7 +80,7 @@ export class Mock {
       work: {security_sets: 1, candidates: others.length, comparisons: others.length, pairs: 0}};
   }
 
-  put({id, security = [], text, html}, dry) {
+  put({id, security = [], text, html, title = /<title>([^<]*)/.exec(html)?.[1] ?? null}, dry) {
     text ??= html?.replace(/<[^>]*>/g, ' ');
     if (typeof text !== 'string') throw new Refused(422, 'Not a document', 'there is neither text nor html');
     id ??= hash(text, 32);
@@ -93,15 +93,43 @@ export class Mock {
       const at = time(this.order++ * 3600 - 40 * 3600);
       const v = {version, time: at, visited: at, distance, simhash: verdict.simhash, tokens: verdict.tokens, shingles: verdict.shingles, bytes: bytesOf(text)};
       const versions = was ? (changed ? [...was.versions, v] : was.versions) : [v];
-      this.documents.set(JSON.stringify([id, security]), {id, security, text, versions, created: was?.created ?? at, order: was && !changed ? was.order : this.order, visits: (was?.visits ?? 0) + 1, visited: at});
+      this.documents.set(JSON.stringify([id, security]), {id, security, title, text, versions, created: was?.created ?? at, order: was && !changed ? was.order : this.order, visits: (was?.visits ?? 0) + 1, visited: at});
     }
     return {id, security, ...verdict, stored: !dry, durable: !dry, version, changed, distance};
   }
 
   row(d) {
     const last = d.versions.at(-1);
-    return {id: d.id, security: d.security, created: d.created, updated: last.time, visited: d.visited, version: last.version, tokens: last.tokens, shingles: last.shingles,
+    return {id: d.id, security: d.security, title: d.title, created: d.created, updated: last.time, visited: d.visited, version: last.version, tokens: last.tokens, shingles: last.shingles,
       simhash: last.simhash, bytes: last.bytes, due: new Date(Date.parse(d.visited) + 86400e3).toISOString().replace(/\.\d+/, ''), interval: 86400, visits: d.visits, changes: d.versions.length - 1, priority: last.distance ?? 64};
+  }
+
+  /** A part of a list; the cursor is where the next one begins. */
+  page(all, search) {
+    const from = Number(search.get('cursor') ?? 0), limit = Number(search.get('limit') ?? 100);
+    return {rows: all.slice(from, from + limit), next: from + limit < all.length ? String(from + limit) : null};
+  }
+
+  newest(search) {
+    const since = {'1h': 3600, '1d': 86400, '7d': 604800}[search.get('since')];
+    const asked = (search.get('title') ?? '').toLowerCase().split(' ').filter(Boolean);
+    const taken = this.all().filter((d) => (!since || Date.parse(d.created) >= NOW - since * 1000) && (!search.get('site') || d.id.includes(`/${search.get('site')}/`))
+      && asked.every((word) => words(d.title ?? '').some((w) => w.form === word)));
+    const {rows, next} = this.page(taken.sort((a, b) => a.created < b.created ? 1 : a.created > b.created ? -1 : a.id < b.id ? 1 : -1), search);
+    return {documents: rows.map((d) => this.row(d)), next, time: time(0)};
+  }
+
+  clusters(search) {
+    const groups = new Map();
+    for (const d of this.all()) {
+      const leader = [...groups.keys()].find((l) => evidence(l.text, d.text).resemblance >= 0.5) ?? d;
+      groups.set(leader, [...groups.get(leader) ?? [], d]);
+    }
+    const since = (ds, seconds) => ds.filter((d) => Date.parse(d.created) > NOW - seconds * 1000).length;
+    const all = [...groups].filter(([, ds]) => ds.length > 1).map(([leader, ds]) => ({leader: this.row(leader), size: ds.length, newest: ds.map((d) => d.created).sort().at(-1), last_hour: since(ds, 3600), last_day: since(ds, 86400)}));
+    const by = {newest: (c) => Date.parse(c.newest), growth: (c) => c.last_hour * 1e6 + c.last_day}[search.get('order')] ?? ((c) => c.size);
+    const {rows, next} = this.page(all.sort((a, b) => by(b) - by(a)), search);
+    return {clusters: rows, total: all.length, documents: this.documents.size, cut: false, next, time: time(0), work: {security_sets: 0, candidates: 0, comparisons: 0, pairs: 3}};
   }
 
   near(d, isCluster) {
@@ -156,7 +184,8 @@ export class Mock {
     if (method === 'POST' && at[1] === 'query') return this.judge(body.text ?? body.html?.replace(/<[^>]*>/g, ' ') ?? '', null);
     if (method === 'POST' && at[1] === 'documents') return this.put(body, url.searchParams.get('dry') === '1');
     switch (`${at[1]} ${at[3] ?? ''}`) {
-      case 'documents ': return {...this.row(one()), text: one().text};
+      case 'documents ': return at[2] === undefined ? this.newest(url.searchParams) : {...this.row(one()), text: one().text};
+      case 'clusters ': return this.clusters(url.searchParams);
       case 'documents versions': return {id: at[2], security: one().security, versions: one().versions, total: one().versions.length};
       case 'documents near': return this.near(one(), false);
       case 'documents cluster': return this.near(one(), true);

@@ -27,13 +27,13 @@ const A = 'http://example.org/news/bridge', B = 'http://mirror.example/print/bri
 
 /** Documents that every test finds. */
 async function fill(service) {
-  await service.post({id: A, text: NEWS});
+  await service.post({id: A, title: 'Council decides about the bridge', text: NEWS});
   await service.post({id: B, text: `${NEWS} Printed copy.`});
   for (let i = 0; i < 5; i++) await service.post({id: C, security: ['news', 'front'], text: `${'Version and weather and sport. '.repeat(i + 1)} ${NEWS.split(' ').reverse().slice(i * 7).join(' ')}`});
   await service.post({id: HOSTILE, security: ['<b>x</b>'], text: `${HOSTILE} is what this text says, and nothing of it may become a picture or a script of the page.`});
 }
 
-const SHAPES = [[1280, 'light'], [390, 'light'], [1280, 'dark'], [390, 'dark']];
+const SHAPES = [[1400, 'light'], [390, 'light'], [1400, 'dark'], [390, 'dark']];
 
 for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`, {concurrency: false}, () => {
   let service, browser;
@@ -92,8 +92,10 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     document: [(page) => go(page, `#/document?${new URLSearchParams({id: C})}`), '.chart'],
     near: [(page) => go(page, `#/document?${new URLSearchParams({id: A})}`), '.cards .meter'],
     compare: [(page) => go(page, `#/compare?${new URLSearchParams({a: A, b: B})}`), '#compare-texts .texts ins'],
+    documents: [(page) => go(page, '#/documents'), '#documents-answer .stories li'],
+    clusters: [(page) => go(page, '#/clusters'), '#clusters-answer .stories li'],
     crawl: [(page) => go(page, '#/crawl'), '.list tbody tr'],
-    figures: [(page) => go(page, '#/figures'), '.tiles'],
+    figures: [(page) => go(page, '#/figures'), '#figures-plots .chart'],
   };
 
   for (const shape of SHAPES) {
@@ -120,12 +122,12 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     if (skipped(t)) return;
     const page = await open(t);
     await check(page, EDITED);
-    assert.match(await page.textContent('.verdict h2'), /^A near duplicate of http:\/\/(example.org\/news|mirror.example\/print)\/bridge$/);
+    assert.match(await page.textContent('.verdict h2'), /^A near duplicate of (Council decides about the bridge|http:\/\/mirror.example\/print\/bridge)$/);
     await page.waitForSelector('.texts ins');
     assert.ok((await page.$$eval('.texts ins', (all) => all.map((e) => e.textContent))).includes('more than once'));
     assert.ok((await page.$$eval('.texts del', (all) => all.map((e) => e.textContent))).includes('twice'));
     assert.match(await page.textContent('#announce'), /near duplicate/);
-    assert.match(await page.textContent('.verdict dl'), /Last visit.* was visited .*Also near.*\/bridge.*alike/s);
+    assert.match(await page.textContent('.verdict dl'), /Last visit.* was visited .*Also near.*bridge.*alike/s);
     await check(page, 'Nothing like this has ever been stored here before today.');
     assert.equal(await page.textContent('.verdict h2'), 'New: nothing visible to you is near it');
     await page.waitForFunction(() => !document.querySelector('.texts'));
@@ -146,7 +148,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     await check(page, text);
     assert.equal(await page.textContent('.verdict h2'), `A duplicate of ${id}`);
     await page.waitForSelector('.sides');
-    assert.match(await page.textContent('.sides-head'), /No word differs/);
+    assert.match(await page.textContent('.sides-head'), /The same words in the same order.*No word differs/s);
   });
 
   test('a file is read; of a page the text is compared once it is stored', async (t) => {
@@ -166,7 +168,9 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
   test('a document: versions with their distances, near ones, cluster', async (t) => {
     if (skipped(t)) return;
     const page = await open(t);
-    await page.click('.tabs a[href="#/document"]');
+    await page.click('.tabs a[href="#/documents"]');
+    await page.click('#documents-form a[href="#/document"]');
+    assert.equal(await page.textContent('.tabs a[aria-current]'), 'Documents');
     await page.fill('#document-id', C);
     await page.click('#document-form button[type=submit]');
     await page.waitForSelector('.chart .bar');
@@ -182,6 +186,69 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     await page.click('section[aria-label="Near it"] .cards a:has-text("Compare")');
     await page.waitForSelector('.texts');
     assert.match(page.url(), /#\/compare\?a=/);
+  });
+
+  test('what came in: the newest documents, and those of a site or with a word in the title', async (t) => {
+    if (skipped(t)) return;
+    const page = await open(t);
+    await page.click('.tabs a[href="#/documents"]');
+    await page.waitForSelector('#documents-answer .stories li');
+    assert.match(await page.textContent('#documents-answer'), /\d+ documents visible to you, the newest first/);
+    assert.ok((await page.getAttribute('#documents-answer .chart', 'aria-label')).match(/^\d+ documents from/));
+    await page.fill('#documents-site', 'http://example.org/news/');
+    await page.fill('#documents-title', 'BRIDGE council');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.querySelectorAll('#documents-answer .stories li').length === 1);
+    assert.match(page.url(), /#\/documents\?site=example\.org&title=BRIDGE\+council$/);
+    assert.match(await page.textContent('.stories li'), /^Council decides about the bridge.*example\.org\/news\/bridge · came /s);
+    await page.click('.stories a:has-text("Versions")');
+    await page.waitForFunction(() => document.activeElement?.textContent === 'Versions');
+    await page.goBack();
+    await page.click('.stories a:has-text("Its cluster")');
+    await page.waitForFunction(() => document.activeElement?.textContent === 'Its cluster');
+    assert.equal(await page.textContent('.id-title'), 'Council decides about the bridge');
+    await page.goBack();
+    await page.click('.stories a:has-text("Compare with the nearest")');
+    await page.waitForSelector('.texts ins');
+    assert.match(await page.textContent('.sides-head h2'), /^The same story, with one sentence more\.$/);
+    await go(page, '#/documents?site=nothing.example');
+    await page.waitForSelector('#documents-answer .empty:has-text("Nothing like this came in")');
+  });
+
+  test('a long list is shown in steps, and goes on from its cursor', async (t) => {
+    if (skipped(t)) return;
+    const page = await open(t);
+    await page.route('**/v1/documents?*', async (route) => {
+      const url = new URL(route.request().url());
+      const from = Number(url.searchParams.get('cursor') ?? 0);
+      const documents = Array.from({length: 60}, (_, i) => ({id: `document ${from + i}`, security: [], title: null, created: '2026-01-31T12:00:00Z', updated: '2026-01-31T12:00:00Z', version: 1}));
+      await route.fulfill({json: {documents, next: from ? null : '60', time: '2026-01-31T12:00:00Z'}});
+    });
+    await go(page, '#/documents');
+    for (const shown of [50, 60, 110, 120]) {
+      await page.waitForFunction((n) => document.querySelectorAll('.stories li').length === n, shown);
+      if (shown < 120) await page.click('#documents-answer .more button');
+    }
+    assert.equal(await page.locator('#documents-answer .more button').count(), 0);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'document 110');
+    await page.unrouteAll({behavior: 'ignoreErrors'});
+  });
+
+  test('stories that are told more than once: in three orders, with their sizes', async (t) => {
+    if (skipped(t)) return;
+    const page = await open(t);
+    await page.click('.tabs a[href="#/clusters"]');
+    await page.waitForSelector('#clusters-answer .stories li');
+    assert.match(await page.textContent('#clusters-answer'), /\d+ clusters? among \d+ documents visible to you/);
+    assert.match(await page.textContent('#clusters-answer .stories li'), /^Council decides about the bridge.*2 documents, the newest/s);
+    for (const [order, name] of [['newest', 'The newest'], ['growth', 'Those that grow'], ['size', 'The largest']]) {
+      const asked = page.waitForRequest((request) => request.url().includes(`order=${order}`));
+      await page.click(`#clusters-order a:has-text("${name}")`);
+      await asked;
+      assert.equal(await page.textContent('#clusters-order a[aria-current]'), name);
+    }
+    await page.click('#clusters-answer .stories a:has-text("2 documents")');
+    await page.waitForSelector('section[aria-label="Its cluster"] .lead-badge');
   });
 
   test('two documents: measures and passages, the edits marked', async (t) => {
@@ -273,7 +340,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
       assert.notEqual(outline, 'none', `${name} does not show its focus`);
       seen.add(name);
     }
-    for (const name of ['open-key', '#/check', '#/document', '#/compare', '#/crawl', '#/figures', 'check-text', 'check-file', 'check-kind', 'SUMMARY', 'check-go', 'check-store']) assert.ok(seen.has(name), `${name} is not reached`);
+    for (const name of ['open-key', '#/check', '#/documents', '#/clusters', '#/compare', '#/crawl', '#/figures', 'check-text', 'check-file', 'check-kind', 'SUMMARY', 'check-go', 'check-store']) assert.ok(seen.has(name), `${name} is not reached`);
     await page.focus('#check-text');
     await page.keyboard.type('A text that is typed and sent by the keyboard alone.');
     await page.keyboard.press('Control+Enter');
