@@ -75,14 +75,15 @@ export function sparkline(values, name) {
 }
 
 /** As wide as there is room for. */
-const roomy = () => Math.max(260, Math.min(760, document.documentElement.clientWidth - 76));
+const roomy = () => Math.max(260, Math.min(1060, document.documentElement.clientWidth - 76));
 
 /**
  * Columns, whose figures stand in their titles.
  * @param {{value: number, title: string, label?: string}[]} columns
  * @param {string} name
+ * @param {boolean} isRange whether the labels are those of the two ends
  */
-function columnChart(columns, name) {
+function columnChart(columns, name, isRange) {
   const width = roomy(), step = (width - LEFT - 8) / columns.length;
   const greatest = Math.max(1, ...columns.map((c) => c.value));
   const top = greatest <= 4 ? greatest : Math.ceil(greatest / 2) * 2;
@@ -93,15 +94,16 @@ function columnChart(columns, name) {
     chart.append(svg('line', {class: value ? 'grid' : 'axis', x1: LEFT, x2: width, y1: y(value), y2: y(value)}),
       svg('text', {class: 'tick', x: LEFT - 6, y: y(value) + 4, 'text-anchor': 'end'}, number(value)));
   }
+  const thick = Math.min(64, step * 0.76);
   columns.forEach(({value, title, label}, i) => {
     const x = LEFT + i * step;
     if (value) {
-      const column = svg('rect', {class: 'bar', x: x + step * 0.12, y: Math.min(y(value), y(0) - 2), width: step * 0.76, height: Math.max(2, y(0) - y(value)), rx: 2});
+      const column = svg('rect', {class: 'bar', x: x + (step - thick) / 2, y: Math.min(y(value), y(0) - 2), width: thick, height: Math.max(2, y(0) - y(value)), rx: 2});
       column.append(svg('title', {}, title));
       chart.append(column);
     }
     if (label !== undefined) {
-      const anchor = i === 0 ? 'start' : i === columns.length - 1 ? 'end' : 'middle';
+      const anchor = !isRange ? 'middle' : i ? 'end' : 'start';
       chart.append(svg('text', {class: 'tick', x: anchor === 'start' ? x : anchor === 'end' ? x + step : x + step / 2, y: HEIGHT - 8, 'text-anchor': anchor}, label));
     }
   });
@@ -109,21 +111,20 @@ function columnChart(columns, name) {
 }
 
 /**
- * How many documents came when, from the first to the last.
+ * How many documents came when, from the first to the last, or in the last one's hour.
  * @param {string[]} times
  */
 export function cameChart(times) {
   const seconds = times.map((t) => Date.parse(t)).filter((t) => !Number.isNaN(t));
-  const first = Math.min(...seconds), last = Math.max(...seconds);
-  const n = last > first ? (roomy() > 500 ? 48 : 24) : 1;
-  const width = (last - first) / n;
+  const last = Math.max(...seconds), first = Math.min(last - 3600_000, ...seconds);
+  const n = roomy() > 500 ? 48 : 24, width = (last - first) / n;
   const counts = new Array(n).fill(0);
-  for (const t of seconds) counts[Math.min(n - 1, width ? Math.floor((t - first) / width) : 0)]++;
+  for (const t of seconds) counts[Math.min(n - 1, Math.floor((t - first) / width))]++;
   /** @param {number} t */
   const said = (t) => date(new Date(t).toISOString());
   const columns = counts.map((value, i) => ({value, title: `${number(value)} from ${said(first + i * width)} to ${said(first + (i + 1) * width)}`,
-    ...(i === 0 && {label: said(first)}), ...(n > 1 && i === n - 1 && {label: said(last)})}));
-  return columnChart(columns, `${number(seconds.length)} documents from ${said(first)} to ${said(last)}; at most ${number(Math.max(...counts))} in one of ${n} equal parts of this time`);
+    ...(i === 0 && {label: said(first)}), ...(i === n - 1 && {label: said(last)})}));
+  return columnChart(columns, `${number(seconds.length)} documents from ${said(first)} to ${said(last)}; at most ${number(Math.max(...counts))} in one of ${n} equal parts of this time`, true);
 }
 
 /**
@@ -142,5 +143,5 @@ export function sizesChart(sizes) {
     const label = from === to ? number(from) : `${number(from)}–${number(to)}`;
     return {value, label, title: `${number(value)} clusters of ${label} documents`};
   });
-  return columnChart(columns, columns.map((c) => c.title).join('; '));
+  return columnChart(columns, columns.map((c) => c.title).join('; '), false);
 }

@@ -135,10 +135,8 @@ export function documentLink(key) {
 export function evidenceWords(e) {
   if (e.identical === 'bytes') return 'the same bytes';
   if (e.identical === 'tokens') return 'the same words';
-  const parts = [];
-  if (e.resemblance !== null && e.shared !== null) parts.push(`${share(e.resemblance)} alike`);
-  if (e.distance !== null) parts.push(`${number(e.distance)} of 64 bits differ`);
-  return parts.join(', ');
+  if (e.resemblance !== null && e.shared !== null) return `${share(e.resemblance)} alike`;
+  return e.distance === null ? '' : `${number(e.distance)} of 64 bits differ`;
 }
 
 /**

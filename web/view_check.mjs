@@ -128,7 +128,7 @@ function verdictCard(v) {
     v.evidence && el('p', {class: 'lead'}, evidenceWords(v.evidence), '.'),
     v.short && el('p', {class: 'lead'}, 'The text is so short that only an equal one would be found.'))));
   if (v.evidence && v.evidence.resemblance !== null) add(card, bar(v.evidence.resemblance, 'Resemblance'));
-  add(card, storedLine(v), verdictFacts(v));
+  add(card, storedLine(v), ...verdictFacts(v));
   if (v.cut) add(card, el('p', {class: 'soft'}, 'There was more to compare with than the recipe allows (max_checks).'));
   return card;
 }
@@ -138,25 +138,36 @@ function nearWords(document) {
   return [documentLink(document), `, ${evidenceWords(document.evidence)}`];
 }
 
-/** @param {Verdict} v */
+/** What an editor asks, and the engineer's numbers a click away. @param {Verdict} v */
 function verdictFacts(v) {
   /** @type {[string, import('./dom.mjs').Child|import('./dom.mjs').Child[]][]} */
   const rows = [];
-  const e = v.evidence;
-  if (e?.shared !== null && e?.shared !== undefined && e.shingles) {
-    rows.push(['Shared shingles', `${number(e.shared)} of ${number(e.shingles[0])} here, ${number(e.shingles[1])} there`]);
-  }
   const [nearest, ...others] = v.nearest;
-  if (nearest) rows.push(['Last visit', [`${nearest.id} was visited `, time(nearest.visited)]]);
+  if (nearest) rows.push(['Last visit', [`${nearest.title ?? nearest.id} was visited `, time(nearest.visited)]]);
   if (others.length > 0) rows.push(['Also near', el('ul', {class: 'plain'}, others.map((other) => el('li', null, nearWords(other))))]);
   if (v.cluster && (v.cluster.id !== v.of?.id || v.cluster.security.join() !== v.of.security.join())) {
     rows.push(['In the cluster of', nearWords(v.cluster)]);
   }
+  if (v.security) rows.push(['Security labels', labelList(v.security)]);
+  return [rows.length > 0 && facts(rows), el('details', {class: 'engineer'}, el('summary', null, 'The numbers'), facts(numbers(v)))];
+}
+
+/**
+ * @param {Verdict} v
+ * @returns {[string, import('./dom.mjs').Child|import('./dom.mjs').Child[]][]}
+ */
+function numbers(v) {
+  const e = v.evidence;
+  /** @type {[string, import('./dom.mjs').Child|import('./dom.mjs').Child[]][]} */
+  const rows = [];
+  if (e?.shared !== null && e?.shared !== undefined && e.shingles) {
+    rows.push(['Shared shingles', `${number(e.shared)} of ${number(e.shingles[0])} here, ${number(e.shingles[1])} there`]);
+  }
+  if (e?.distance !== null && e?.distance !== undefined) rows.push(['Simhashes', `${number(e.distance)} of 64 bits differ`]);
   rows.push(['Length', `${count(v.tokens, 'token')}, ${count(v.shingles, 'shingle')}`]);
   if (v.simhash) rows.push(['Simhash', el('code', null, v.simhash)]);
-  if (v.security) rows.push(['Security labels', labelList(v.security)]);
   rows.push(['Work for it', [workWords(v.work), ' ', el('span', {class: 'visible'}, 'visible to you')]]);
-  return facts(rows);
+  return rows;
 }
 
 /**
@@ -165,7 +176,7 @@ function verdictFacts(v) {
  * @param {string|null} text null: it is in HTML, and its text is known to the service alone
  */
 async function showTexts(v, text) {
-  const other = v.of;
+  const other = v.nearest[0] ?? v.of;
   if (!other) return;
   if (v.stored && v.id) {
     const mine = {id: v.id, security: v.security ?? []};

@@ -66,7 +66,7 @@ function frame(stats) {
       el('p', {class: 'soft'}, help), line);
   }));
   byId('figures-answer').replaceChildren(
-    el('p', {class: 'lead'}, youWords(stats.you)), ...(stats.you.security.length ? [labelList(stats.you.security)] : []), list,
+    el('p', {class: 'lead'}, youWords(stats.you)), ...(stats.you.security.length ? [labelList(stats.you.security)] : []), list, plots.element,
     el('div', {id: 'figures-store'}),
     el('section', {class: 'part', 'aria-label': 'Recipe'}, el('h2', null, 'Recipe'), el('p', null, 'What counts as near is decided by the recipe ', el('code', null, stats.recipe.fingerprint), '.'),
       el('details', {class: 'panel'}, el('summary', null, 'Its text'), el('pre', {class: 'code', tabindex: '0'}, stats.recipe.text))));

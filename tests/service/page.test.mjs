@@ -25,11 +25,16 @@ const EDITED = `${NEWS.replace('twice', 'more than once')} A second meeting is p
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 const A = 'http://example.org/news/bridge', B = 'http://mirror.example/print/bridge', C = 'http://example.org/news/front';
 
+const RAIN = ['The north', 'A village in the south', 'The whole of the eastern coast'].map((place, i) => `${place} has had more rain in ${['June', 'the last week', 'one night'][i]} than ever before. ${
+  ['Roads are closed and schools are shut; farmers fear for the hay.', 'Cellars are full of water, and the fire brigade asks for patience.', 'Ships stay in port, and no train has left since the evening.'][i]} ${
+  ['A bridge over the mill stream was carried off by a tree.', 'Two cows were found on the roof of a barn, unharmed and calm.', 'The lighthouse keeper counted forty flashes in a single minute.'][i]}`);
+
 /** Documents that every test finds. */
 async function fill(service) {
   await service.post({id: A, title: 'Council decides about the bridge', text: NEWS});
   await service.post({id: B, text: `${NEWS} Printed copy.`});
   for (let i = 0; i < 5; i++) await service.post({id: C, security: ['news', 'front'], text: `${'Version and weather and sport. '.repeat(i + 1)} ${NEWS.split(' ').reverse().slice(i * 7).join(' ')}`});
+  for (let i = 0; i < 8; i++) await service.post({id: `http://wire.example/${i}`, title: `Rain in the ${['north', 'south', 'east'][i % 3]}, report ${i}`, text: `${RAIN[i % 3]} ${i > 5 ? `Report number ${i} ends here.` : ''}`});
   await service.post({id: HOSTILE, security: ['<b>x</b>'], text: `${HOSTILE} is what this text says, and nothing of it may become a picture or a script of the page.`});
 }
 
@@ -89,7 +94,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
 
   const VIEWS = {
     check: [(page) => check(page, EDITED), '#check-texts .texts ins'],
-    document: [(page) => go(page, `#/document?${new URLSearchParams({id: C})}`), '.chart'],
+    document: [(page) => go(page, `#/document?${new URLSearchParams({id: C})}`), '#document-answer .chart'],
     near: [(page) => go(page, `#/document?${new URLSearchParams({id: A})}`), '.cards .meter'],
     compare: [(page) => go(page, `#/compare?${new URLSearchParams({a: A, b: B})}`), '#compare-texts .texts ins'],
     documents: [(page) => go(page, '#/documents'), '#documents-answer .stories li'],
@@ -173,8 +178,8 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     assert.equal(await page.textContent('.tabs a[aria-current]'), 'Documents');
     await page.fill('#document-id', C);
     await page.click('#document-form button[type=submit]');
-    await page.waitForSelector('.chart .bar');
-    assert.equal(await page.locator('.chart .bar').count(), 4);
+    await page.waitForSelector('#document-answer .chart .bar');
+    assert.equal(await page.locator('#document-answer .chart .bar').count(), 4);
     assert.equal(await page.locator('section[aria-label=Versions] tbody tr').count(), 5);
     assert.match(await page.textContent('section[aria-label=Versions]'), /5 versions visible to you/);
     assert.match(await page.textContent('section[aria-label=Versions] tbody tr:first-child'), /^5\d+ bits?/);
@@ -240,14 +245,14 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     await page.click('.tabs a[href="#/clusters"]');
     await page.waitForSelector('#clusters-answer .stories li');
     assert.match(await page.textContent('#clusters-answer'), /\d+ clusters? among \d+ documents visible to you/);
-    assert.match(await page.textContent('#clusters-answer .stories li'), /^Council decides about the bridge.*2 documents, the newest/s);
+    assert.match(await page.textContent('#clusters-answer .stories li'), /^Council decides about the bridge.*\d documents, the newest/s);
     for (const [order, name] of [['newest', 'The newest'], ['growth', 'Those that grow'], ['size', 'The largest']]) {
       const asked = page.waitForRequest((request) => request.url().includes(`order=${order}`));
       await page.click(`#clusters-order a:has-text("${name}")`);
       await asked;
       assert.equal(await page.textContent('#clusters-order a[aria-current]'), name);
     }
-    await page.click('#clusters-answer .stories a:has-text("2 documents")');
+    await page.click('#clusters-answer .stories a:has-text(" documents")');
     await page.waitForSelector('section[aria-label="Its cluster"] .lead-badge');
   });
 
