@@ -519,6 +519,20 @@ const struct option option_table[] = {
     {NULL, "svg", 0, "FILE", "draw the precision and the recall of all settings", FOR_SWEEP,
      TEXT(use.sweep_svg)},
 
+    {"Reproductions", "corpora", 0, "DIR",
+     "the folder of corpora: NAME/docs.jsonl.zst and what each reproduction names (default: none, "
+     "so "
+     "that those which need it are skipped)",
+     FOR_REPRODUCE, TEXT(use.corpora)},
+    {NULL, "files", 0, "DIR",
+     "keep what the steps write, figures among it, in DIR/NAME (default: it is removed)",
+     FOR_REPRODUCE, TEXT(use.lab_files)},
+    {NULL, "tsv", 0, NULL, "write a line for each number, in place of a report", FOR_REPRODUCE,
+     FLAG(use.lab_tsv)},
+    {NULL, "output", 'o', "FILE", "where the report goes (default: - for standard output)",
+     FOR_REPRODUCE, RUN},
+    {NULL, "quiet", 'q', NULL, "no counts; only errors", FOR_REPRODUCE, FLAG(quiet)},
+
     {"One document, or the hashes of many", "order", 0, "ORDER",
      "list the features of one document by weight, the heaviest first, or by position (default: "
      "weight)",

@@ -58,6 +58,8 @@ struct use_settings {
     struct nd_sweep_params sweep; /* its eval is that above */
     struct words sets;            /* of sweep */
     const char *sweep_svg;
+    const char *corpora, *lab_files; /* of reproduce */
+    bool lab_tsv;
     const char *plan_svg;
     unsigned show; /* which parts of a comparison */
     enum color color;
@@ -148,6 +150,7 @@ enum commands {
 
     FOR_SAMPLE = 1 << 23, /* reads documents, but without a recipe */
     FOR_SWEEP = 1 << 26,
+    FOR_REPRODUCE = 1 << 27,
 
     /* Sets of commands. */
     FOR_SERVICE = FOR_CLIENT | FOR_SERVE | FOR_STORE, /* that the program neardup-server runs */
@@ -266,6 +269,7 @@ int cmd_plan(struct settings *s);
 int cmd_eval(struct settings *s);
 int cmd_sweep(struct settings *s);
 int cmd_sample(struct settings *s);
+int cmd_reproduce(struct settings *s);
 int cmd_client(struct settings *s);
 int cmd_serve(struct settings *s);
 int cmd_store(struct settings *s);

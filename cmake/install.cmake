@@ -5,6 +5,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/neardup)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neardup/recipes
     FILES_MATCHING PATTERN "*.ini")
+install(DIRECTORY lab/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neardup/lab
+    FILES_MATCHING PATTERN "*.ini")
 if(TARGET neardup)
     include(cmake/manual.cmake)
 endif()

@@ -98,6 +98,7 @@ BASE = {
     "eval": "--truth truth.tsv --universe labelled --documents known.jsonl listed.tsv -o out/o",
     "sample": "listed.tsv --documents known.jsonl --html out/h --strata resemblance:0.1 -n 12 -o out/o",
     "sweep": "--truth some.tsv --universe labelled --set recall=0.9,0.99 docs.jsonl -o out/o",
+    "reproduce": "slides-rose seshasai-6.4.3 -o out/o",
     "explain": "--corpus docs.jsonl d0 d3",
     "compare": "--corpus docs.jsonl d0 d3",
     "collapse": "docs.jsonl -o out/o",
@@ -135,6 +136,7 @@ FLAG = (None, None)
 TRY = {
     "truth": "scores.tsv", "universe": "all", "documents": "docs.jsonl", "truth-is": "classes", "result": "clusters", "at": "2",
     "positive": "0", "close": FLAG, "resamplings": "10", "seed": "2", "curve": "3", "by": "last",
+    "files": "out/files", "tsv": FLAG,
     "removals": FLAG, "time": FLAG, "sweep set": "shingle=1,2", "sweep truth": "some-more.tsv",
     "track time": "at", "sweep df": "t.df", "strata": "resemblance:0.5", "allocation": "equal", "size": "8", "half-width": "20%", "html": "out/g",
     "threshold": "1",
@@ -306,6 +308,8 @@ UNSEEN += ["apply text-format", "apply max-bad"]
 UNSEEN += ["eval judged", "sample documents"] + ["sample " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # eval reads only the ids of its documents, and a result of pairs removes none: eval.bats tries these.
 UNSEEN += ["lost"] + ["eval " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
+# Nothing here is a corpus of a paper: reproduce.bats tries it.
+UNSEEN += ["corpora"]
 # sweep reads the same options as pairs, but needs documents that its truth names.
 UNSEEN += ["sweep " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict", "max-bad", "id-field", "resamplings", "seed", "verify")]
 # No result has the ids of these, or what the option is about.

@@ -214,6 +214,13 @@ static enum nd_status read_value(struct relation_reading *x, struct nd_view cell
                    line, x->request->value);
 }
 
+/* Whether the row is one of neardup pairs by a rule on signatures, which measures nothing. */
+static bool is_unmeasured(const struct relation_reading *x)
+{
+    return x->columns.at[ND_CELL_THIRD] == 2 && x->n_cells > 4 && !x->cell[2].len &&
+           !x->cell[3].len && !x->cell[4].len;
+}
+
 static enum nd_status take_pair(struct relation_reading *x, uint32_t a, uint64_t line,
                                 struct nd_error *err)
 {
@@ -227,7 +234,8 @@ static enum nd_status take_pair(struct relation_reading *x, uint32_t a, uint64_t
 
     if (status != ND_OK)
         return status;
-    if (x->request->is_truth && third.data && !nd_label_read(&x->request->labels, third, &label))
+    if (x->request->is_truth && third.data && !is_unmeasured(x) &&
+        !nd_label_read(&x->request->labels, third, &label))
         return refuse_label(x, third, line, err);
     if (!x->request->is_truth &&
         (nd_view_is(x->format == ND_FORMAT_JSONL ? third : last, "near-miss") ||
