@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "server/access_keys.h"
 #include "server/posted.h"
+#include "server/wire/cursor.h"
 #include "server/wire/head.h"
 #include "server/wire/target.h"
 
@@ -38,6 +39,17 @@ static int is_accepted(enum nd_refusal refusal, const struct nd_error *err)
     return 0;
 }
 
+/* A cursor that is read is written in the same way. */
+static void check_cursor(struct nd_view text)
+{
+    char again[ND_CURSOR_MAX];
+    struct nd_place place;
+
+    if (nd_cursor_read(text, &place))
+        require(nd_cursor_write(&place, again) == text.len &&
+                memcmp(again, text.data, text.len) == 0);
+}
+
 /* ---- The target ---- */
 
 static void check_target(const char *data, size_t size)
@@ -60,6 +72,8 @@ static void check_target(const char *data, size_t size)
                  target.route == ND_ROUTE_NEAR || target.route == ND_ROUTE_CLUSTER));
         for (int i = 0; i < ND_PARAMETER_COUNT; i++)
             require(is_utf8(target.parameter[i]) && (target.has[i] || !target.parameter[i].len));
+        check_cursor(target.parameter[ND_PARAMETER_CURSOR]);
+        target.verb = size % 2 ? ND_VERB_GET : ND_VERB_POST;
         (void)is_accepted(nd_target_check(&target, &err), &err);
         if (is_accepted(nd_target_limit(&target, 7, &limit, &err), &err))
             require(limit >= 1 && limit <= 10000);

@@ -16,7 +16,7 @@ UNWANTED = {"ES01", "SA01"}
 UNWANTED_OF_SPARK = {"PR04"}
 # Users are given these, and make none.
 GIVEN = {"BoundedResult", "Collapsed", "Column", "Comparison", "DocumentFrequencies", "Explanation", "Features", "FilesResult", "Filtered", "Mask", "Match", "Result", "Table"}
-GIVEN |= {"Evidence", "Nearest", "Stored", "Verdict", "Version"}
+GIVEN |= {"Cluster", "Evidence", "Nearest", "Stored", "Verdict", "Version"}
 GIVEN |= {"spark.Deduplicated"}
 
 

@@ -152,6 +152,34 @@ def test_versions_near_cluster_crawl_compare_stats(client):
     assert len(client.fingerprint(TEXT)["minhash"]) == 128
 
 
+def test_lists_of_documents_and_clusters(client):
+    texts = [" ".join(f"listed{i}word{k}" for k in range(40)) for i in range(2)]
+    for i in range(5):
+        client.post(texts[i % 2] + f" {i}", id=f"http://listed.example/{i}", title=f"No {i}")
+    client.post(html=f"<title>A page</title><p>{texts[0]}", id="http://other.example/")
+    listed = [f"http://listed.example/{i}" for i in (4, 3, 2, 1, 0)]
+    assert sorted(d.id for d in client.documents(site="listed.example", since="1h")) == listed[::-1]
+    assert [d.title for d in client.documents(title="NO 3")] == ["No 3"]
+    assert client.get("http://other.example/").title == "A page"
+    assert list(client.documents(limit=0)) == []
+    sizes = {c.leader.id: c.size for c in client.clusters("growth")}
+    assert (sizes[listed[4]], sizes[listed[3]]) == (4, 2)
+    assert next(client.clusters(limit=1)).last_hour == 4
+    assert client.query("A page\n" + texts[0]).nearest[0].title == "A page"
+    with pytest.raises(neardup.ServiceError):
+        next(client.clusters("age"))
+
+
+def test_a_list_is_asked_for_in_parts(client, monkeypatch):
+    for i in range(7):
+        client.post(" ".join(f"part{i}word{k}" for k in range(20)), id=f"http://parts.example/{i}")
+    whole = [d.id for d in client.documents(site="parts.example")]
+    monkeypatch.setattr("neardup._client._PAGE", 2)
+    assert [d.id for d in client.documents(site="parts.example")] == whole
+    assert [d.id for d in client.documents(site="parts.example", limit=5)] == whole[:5]
+    assert len(whole) == 7
+
+
 def test_many_in_batches_decide_as_one_after_the_other(client, records):
     rows = [{"id": row["id"], "text": row["text"]} for row in records[:500]]
     dry = [v.verdict for v in client.post_many(rows, dry=True)]

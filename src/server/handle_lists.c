@@ -1,7 +1,7 @@
 /* handle_lists.c - lists with an end that another request goes on from: documents, clusters
  *
- * The end of a list is given as a cursor: the place of its last document in base64url (RFC 4648, §5),
- * without padding.  A place is made of what the caller sees.
+ * The end of a list is given as a cursor (wire/cursor.h): the place of the last document that was
+ * looked at, which is made of what the caller sees.
  */
 #include "server/handle_lists.h"
 
@@ -14,57 +14,21 @@
 #include "base/view.h"
 #include "recipe/keep.h"
 #include "server/answers.h"
+#include "server/wire/cursor.h"
 
 enum { LIMIT = 100, WORDS_MAX = ND_STORE_TITLE_MAX };
 
 /* ---- Cursors ---- */
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
 static void put_next(struct nd_json *out, const struct nd_place *place, bool has_more)
 {
-    char text[ND_STORE_PLACE_MAX * 4 / 3 + 4];
-    size_t n = 0;
+    char text[ND_CURSOR_MAX];
 
     nd_json_key(out, "next");
-    for (size_t i = 0; has_more && i < place->len; i += 3) {
-        size_t n_bytes = place->len - i < 3 ? place->len - i : 3;
-        uint32_t bits = 0;
-
-        for (size_t k = 0; k < 3; k++)
-            bits = bits << 8 | (k < n_bytes ? place->bytes[i + k] : 0u);
-        for (size_t k = 0; k <= n_bytes; k++)
-            text[n++] = digits[bits >> (18 - 6 * k) & 63];
-    }
     if (has_more)
-        nd_json_string(out, (struct nd_view){text, n});
+        nd_json_string(out, (struct nd_view){text, nd_cursor_write(place, text)});
     else
         nd_json_null(out);
-}
-
-/* Read a cursor.  False: it is none, or could be written in another way. */
-static bool read_place(struct nd_view text, struct nd_place *place)
-{
-    uint32_t bits = 0;
-    unsigned n = 0;
-
-    place->len = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        const char *digit = text.data[i] ? strchr(digits, text.data[i]) : NULL;
-
-        if (!digit)
-            return false;
-        bits = bits << 6 | (uint32_t)(digit - digits);
-        n += 6;
-        if (n < 8)
-            continue;
-        n -= 8;
-        if (place->len == ND_STORE_PLACE_MAX)
-            return false;
-        place->bytes[place->len++] = (uint8_t)(bits >> n);
-        bits &= (1u << n) - 1;
-    }
-    return place->len > 0 && n < 6 && bits == 0;
 }
 
 /* The place that cursor= names; *after is NULL without it. */
@@ -74,7 +38,7 @@ static enum nd_refusal take_cursor(const struct nd_target *target, struct nd_pla
     *after = NULL;
     if (!target->has[ND_PARAMETER_CURSOR])
         return ND_REFUSAL_NONE;
-    if (!read_place(target->parameter[ND_PARAMETER_CURSOR], place))
+    if (!nd_cursor_read(target->parameter[ND_PARAMETER_CURSOR], place))
         return nd_refuse(err, ND_REFUSAL_MALFORMED, "cursor= is none that this service gave");
     *after = place;
     return ND_REFUSAL_NONE;

@@ -3,6 +3,7 @@
 #include "server/access_keys.h"
 #include "server/answers.h"
 #include "server/server.h"
+#include "server/wire/cursor.h"
 #include "server/wire/head.h"
 #include "server/wire/target.h"
 
@@ -105,6 +106,46 @@ static void the_method_decides_about_parameters(void **state)
                              is_post ? of[i].post : of[i].get);
         }
     assert_string_equal(nd_route_allow(ND_ROUTE_DOCUMENTS), "GET, HEAD, POST, OPTIONS");
+}
+
+/* A place of any length reads back, and nothing else is read as it. */
+static void cursors_read_back(void **state)
+{
+    struct nd_place place = {.len = 0}, read;
+    char text[ND_CURSOR_MAX];
+
+    (void)state;
+    for (size_t len = 1; len <= ND_STORE_PLACE_MAX; len++) {
+        size_t n;
+
+        place.bytes[len - 1] = (uint8_t)(len * 151);
+        place.len = len;
+        n = nd_cursor_write(&place, text);
+        assert_true(n <= ND_CURSOR_MAX && n == (len * 4 + 2) / 3);
+        assert_true(nd_cursor_read((struct nd_view){text, n}, &read));
+        assert_int_equal(read.len, len);
+        assert_memory_equal(read.bytes, place.bytes, len);
+        assert_false(n % 4 && nd_cursor_read((struct nd_view){text, n - 1}, &read) &&
+                     read.len == len);
+    }
+    place = (struct nd_place){.len = 3, .bytes = {0xFB, 0xFF, 0xBE}};
+    assert_int_equal(nd_cursor_write(&place, text), 4);
+    assert_memory_equal(text, "-_--", 4);
+}
+
+static void what_is_no_cursor_is_refused(void **state)
+{
+    static const char *const none[] = {"",     "A",    "AB",    "AAA=", "AA+A",
+                                       "AA/A", "AA A", "AAAAB", "AAD"};
+    char zero[4] = {'A', 'A', '\0', 'A'}, text[ND_CURSOR_MAX + 4];
+    struct nd_place place;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_false(nd_cursor_read((struct nd_view){none[i], strlen(none[i])}, &place));
+    assert_false(nd_cursor_read((struct nd_view){zero, 4}, &place));
+    memset(text, 'A', sizeof text);
+    assert_false(nd_cursor_read((struct nd_view){text, sizeof text}, &place));
 }
 
 static void percent_signs_need_two_digits(void **state)
@@ -334,6 +375,8 @@ int main(void)
         cmocka_unit_test(paths_lead_to_routes),
         cmocka_unit_test(parameters_are_decoded),
         cmocka_unit_test(the_method_decides_about_parameters),
+        cmocka_unit_test(cursors_read_back),
+        cmocka_unit_test(what_is_no_cursor_is_refused),
         cmocka_unit_test(percent_signs_need_two_digits),
         cmocka_unit_test(labels_are_split_at_commas),
         cmocka_unit_test(labels_are_sorted_and_stand_once),

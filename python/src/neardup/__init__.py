@@ -10,7 +10,7 @@
 """
 
 from ._bounded import BoundedResult
-from ._client import Client, Evidence, Nearest, ServiceError, Stored, Verdict, Version
+from ._client import Client, Cluster, Evidence, Nearest, ServiceError, Stored, Verdict, Version
 from ._compare import Comparison, Explanation, Features, compare, explain
 from ._dedup import Deduper, Result, dedup
 from ._df import DocumentFrequencies
@@ -31,6 +31,7 @@ __version__ = version()
 __all__ = [
     "BoundedResult",
     "Client",
+    "Cluster",
     "Collapsed",
     "Column",
     "Comparison",

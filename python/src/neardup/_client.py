@@ -18,6 +18,7 @@ from ._native import Error, InvalidError
 _FIRST_WAIT = 0.1  # seconds before the second attempt; then twice as long each time
 _LONGEST_WAIT = 60.0
 _BODY_BYTES = 1 << 20  # a batch is sent before it exceeds this, if it has a document
+_PAGE = 1000  # documents or clusters in a part of a list
 
 
 class ServiceError(Error):
@@ -112,6 +113,8 @@ class Nearest:
     differs : dict or None
         What the texts differ in: ``in``, the class of the words that only one of them has, and those of the text,
         ``this``, and of the document, ``other``.  None if it was not asked for.
+    title : str or None
+        What people call it.
 
     Examples
     --------
@@ -125,6 +128,7 @@ class Nearest:
     visited: datetime | None = None
     evidence: Evidence | None = None
     differs: Mapping[str, Any] | None = None
+    title: str | None = None
 
     @classmethod
     def _of(cls, answer: Mapping[str, Any]) -> Nearest:
@@ -134,6 +138,7 @@ class Nearest:
             visited=_time(answer.get("visited")),
             evidence=Evidence._of(answer.get("evidence")),
             differs=answer.get("differs"),
+            title=answer.get("title"),
         )
 
 
@@ -243,6 +248,8 @@ class Stored:
         In the list of what to visit: the time in which the change that `Client.crawl` was asked for comes together.
     answer : dict
         All that the service said (docs/http.md).
+    title : str or None
+        What people call it: the title of its last post.
 
     Examples
     --------
@@ -265,6 +272,7 @@ class Stored:
     why: str | None = None
     gap: timedelta | None = None
     answer: Mapping[str, Any] | None = None
+    title: str | None = None
 
     @classmethod
     def _of(cls, answer: Mapping[str, Any]) -> Stored:
@@ -283,6 +291,46 @@ class Stored:
             why=answer.get("why"),
             gap=timedelta(seconds=answer["gap"]) if answer.get("gap") else None,
             answer=answer,
+            title=answer.get("title"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster of documents of the service.
+
+    Attributes
+    ----------
+    leader : Stored
+        The document that leads it, without its text.
+    size : int
+        How many of the documents that the service looked at are in it.
+    newest : datetime or None
+        When the newest of them came.
+    last_hour, last_day : int
+        How many came since then.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> neardup.Cluster(neardup.Stored("a"), 2).size
+    2
+    """
+
+    leader: Stored
+    size: int
+    newest: datetime | None = None
+    last_hour: int = 0
+    last_day: int = 0
+
+    @classmethod
+    def _of(cls, answer: Mapping[str, Any]) -> Cluster:
+        return cls(
+            leader=Stored._of(answer["leader"]),
+            size=int(answer["size"]),
+            newest=_time(answer.get("newest")),
+            last_hour=int(answer.get("last_hour", 0)),
+            last_day=int(answer.get("last_day", 0)),
         )
 
 
@@ -419,6 +467,7 @@ class Client:
         limit: int | None = None,
         max_age: str | None = None,
         differs: bool = False,
+        title: str | None = None,
     ) -> Verdict:
         """Decide about a text, and store it as a version of its id.
 
@@ -440,6 +489,8 @@ class Client:
             Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
         differs : bool, optional
             Give the words that only the text or only the document has, of each of the nearest documents.
+        title : str, optional
+            What people call the document (default: the title of the page).
 
         Returns
         -------
@@ -451,7 +502,7 @@ class Client:
         ServiceError
             The text was refused, or the service cannot be reached.
         """
-        document = _document(text, html, id, security)
+        document = _document(text, html, id, security, title)
         return Verdict._of(self._send_json("POST", "/v1/documents" + _asked(dry, limit, max_age, differs), document))
 
     def query(
@@ -725,6 +776,50 @@ class Client:
         """
         return self._list("/v1/crawl" + _query({"limit": limit, "expect": expect}))
 
+    def documents(
+        self, *, site: str | None = None, title: str | None = None, since: str | None = None, limit: int | None = None
+    ) -> Iterator[Stored]:
+        """List the documents, the newest first.
+
+        Parameters
+        ----------
+        site : str, optional
+            Only those whose id is an address of this host or of one below it, such as "example.org".
+        title : str, optional
+            Only those whose title has these words.
+        since : str, optional
+            Only those that came since a time ("2026-01-31T12:00:00Z") or no longer ago than this ("1h", "7d").
+        limit : int, optional
+            At most so many (default: all of them).
+
+        Yields
+        ------
+        Stored
+            A document, without its text.  They are asked for page by page as they are needed.
+        """
+        asked = {"site": site, "title": title, "since": since}
+        for row in self._pages("/v1/documents", "documents", asked, limit):
+            yield Stored._of(row)
+
+    def clusters(self, order: str = "size", *, limit: int | None = None) -> Iterator[Cluster]:
+        """List the clusters of at least two documents among the newest documents.
+
+        Parameters
+        ----------
+        order : str, optional
+            "size" (the largest first), "newest" (those with the newest document) or "growth" (those that grew most
+            in the last hour, then in the last day).
+        limit : int, optional
+            At most so many (default: all of them).
+
+        Yields
+        ------
+        Cluster
+            A cluster.
+        """
+        for row in self._pages("/v1/clusters", "clusters", {"order": order}, limit):
+            yield Cluster._of(row)
+
     def stats(self) -> dict[str, Any]:
         """Get the figures of what the caller sees, and the recipe.
 
@@ -739,6 +834,20 @@ class Client:
 
     def _list(self, target: str) -> list[Stored]:
         return [Stored._of(row) for row in self._send_json("GET", target)["documents"]]
+
+    def _pages(
+        self, path: str, name: str, asked: Mapping[str, str | None], limit: int | None
+    ) -> Iterator[Mapping[str, Any]]:
+        cursor = None
+        while limit is None or limit > 0:
+            page = _PAGE if limit is None else min(limit, _PAGE)
+            answer = self._send_json("GET", path + _query({**asked, "limit": page, "cursor": cursor}))
+            yield from answer[name]
+            cursor = answer["next"]
+            if limit is not None:
+                limit -= len(answer[name])
+            if cursor is None:
+                return
 
     def _many(
         self, target: str, documents: Iterable[str | Mapping[str, Any]], batch: int, errors: str
@@ -817,7 +926,9 @@ class Client:
         return response.status, response.read(), float(after) if after.isdigit() else None
 
 
-def _document(text: str | None, html: str | None, id: str | None, security: Iterable[str] | None) -> dict[str, Any]:
+def _document(
+    text: str | None, html: str | None, id: str | None, security: Iterable[str] | None, title: str | None = None
+) -> dict[str, Any]:
     if (text is None) == (html is None):
         raise InvalidError("a document has either a text or html")
     if isinstance(security, str):
@@ -827,6 +938,8 @@ def _document(text: str | None, html: str | None, id: str | None, security: Iter
         document["id"] = id
     if security is not None:
         document["security"] = list(security)
+    if title is not None:
+        document["title"] = title
     return document
 
 
@@ -836,7 +949,7 @@ def _line(document: str | Mapping[str, Any]) -> bytes:
         document = {"text": document}
     else:
         unclear = document.get("labels") is not None and document.get("security") is None
-        document = _document(document.get("text"), document.get("html"), document.get("id"), document.get("security"))
+        document = _document(*(document.get(name) for name in ("text", "html", "id", "security", "title")))
         if unclear:
             document["labels"] = []  # The service says what to write instead.
     text = json.dumps(document, ensure_ascii=False)
