@@ -81,7 +81,7 @@ fuzz:
 install: all
 	cmake --install build/release --prefix $(PREFIX)
 	@if [ -z "$(DESTDIR)" ]; then \
-	    tools/after-install.sh "$(abspath $(PREFIX))" "$(abspath $(PREFIX))/lib" build/release/find_libraries; \
+	    tools/after-install.sh "$(abspath $(PREFIX))" "$(abspath $(PREFIX))/lib"; \
 	fi
 
 deb:

@@ -476,6 +476,14 @@ const struct command command_table[] = {
      "  neardup recipe show manku-2007 > my.ini\n"
      "  neardup recipe check manku-2007\n",
      .run = cmd_recipe},
+    {"doctor", FOR_DOCTOR, "[OPTION…]",
+     "Say what this installation can do, and which libraries it lacks.\n"
+     "\n"
+     "A row for each thing: the thing, its state, and what that means. The exit status is 0 if\n"
+     "nothing is missing, otherwise 1.",
+     "  neardup doctor\n"
+     "  neardup doctor | grep missing\n",
+     .run = cmd_doctor},
     {"serve", FOR_SERVE, "[OPTION…] DIR",
      "Keep documents, and answer over HTTP: have we this already, or nearly?\n"
      "\n"

@@ -14,30 +14,44 @@
  * cli/service/ in place of this file. It lies beside this one in a build, and in a folder of its own
  * when installed: SERVER_FROM_BIN says where that is, seen from the folder of this program.
  */
-static void run_in(const char *folder, size_t len, const char *below, char **argument)
+static const char *const below[] = {"", "/" SERVER_FROM_BIN};
+enum { PLACES = sizeof below / sizeof *below };
+
+/* Fill in the path of the other program in one of the places. False: it is too long. */
+static bool path_in(size_t place, char path[PATH_MAX])
+{
+    char self[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self);
+    const char *name =
+        len > 0 && (size_t)len < sizeof self ? memrchr(self, '/', (size_t)len) : NULL;
+    int n = name ? snprintf(path, PATH_MAX, "%.*s%s/neardup-server", (int)(name - self), self,
+                            below[place])
+                 : 0;
+
+    return n > 0 && n < PATH_MAX;
+}
+
+bool find_server(void)
 {
     char path[PATH_MAX];
-    int n = snprintf(path, sizeof path, "%.*s%s/neardup-server", (int)len, folder, below);
 
-    if (n > 0 && (size_t)n < sizeof path)
-        execv(path, argument);
-    if (errno != ENOENT && errno != ENOTDIR)
-        say("%s: cannot be run: %s", path, strerror(errno));
+    for (size_t i = 0; i < PLACES; i++)
+        if (path_in(i, path) && access(path, X_OK) == 0)
+            return true;
+    return false;
 }
 
 void run_elsewhere(char **argument)
 {
-    char self[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof self);
-    const char *name;
+    char path[PATH_MAX];
 
-    if (len <= 0 || (size_t)len >= sizeof self)
-        return;
-    name = memrchr(self, '/', (size_t)len);
-    if (!name)
-        return;
-    run_in(self, (size_t)(name - self), "", argument);
-    run_in(self, (size_t)(name - self), "/" SERVER_FROM_BIN, argument);
+    for (size_t i = 0; i < PLACES; i++) {
+        if (!path_in(i, path))
+            continue;
+        execv(path, argument);
+        if (errno != ENOENT && errno != ENOTDIR)
+            say("%s: cannot be run: %s", path, strerror(errno));
+    }
 }
 
 /* Say that there is no such program. */

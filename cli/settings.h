@@ -147,6 +147,7 @@ enum commands {
     FOR_PLAN = 1 << 18,
     FOR_APPLY = 1 << 19, /* reads documents, but without a recipe */
     FOR_EVAL = 1 << 20,  /* likewise, for their ids */
+    FOR_DOCTOR = 1 << 30,
 
     FOR_SAMPLE = 1 << 23, /* reads documents, but without a recipe */
     FOR_SWEEP = 1 << 26,
@@ -263,6 +264,7 @@ int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
 int cmd_compare(struct settings *s);
 int cmd_df(struct settings *s);
+int cmd_doctor(struct settings *s);
 int cmd_sketch_file(struct settings *s, const char *part);
 int cmd_recipe(struct settings *s);
 int cmd_plan(struct settings *s);
@@ -277,6 +279,8 @@ int cmd_store(struct settings *s);
 /* elsewhere.c, service/here.c: have the program that has the commands of FOR_SERVICE run them in
  * place of this one.  Returns if there is no other program, or this is the one. */
 void run_elsewhere(char **argument);
+/* Whether there is a program that has them. */
+bool find_server(void);
 /* Complete the words after the command's name, the last of which is incomplete; for shells. */
 int cmd_complete(int n, const char *const *word);
 /* For the build: make a command's manual page of the file in man/ that is the standard input. */

@@ -1,11 +1,11 @@
 #!/bin/sh
 # after-install.sh - what the user of a fresh installation needs to know: paths, optional libraries
 #
-# usage: after-install.sh PREFIX LIBRARY_DIRECTORY FIND_LIBRARIES
+# usage: after-install.sh PREFIX LIBRARY_DIRECTORY
 #
 # Also in the portable tarball, so it is for any POSIX shell.
 set -eu
-prefix=$1 lib=$2 find_libraries=$3
+prefix=$1 lib=$2
 
 case ":$PATH:" in
 *":$prefix/bin:"*) ;;
@@ -22,8 +22,8 @@ case "$prefix" in
     fi
     ;;
 esac
-"$find_libraries"
 "$prefix/bin/neardup" --version >/dev/null || {
     echo "$prefix/bin/neardup does not start here" >&2
     exit 1
 }
+"$prefix/bin/neardup" doctor | awk -F '\t' '$2 == "missing" { print "not found: " $1 ", for " $3 }'

@@ -28,7 +28,7 @@ ldd "$root/bin/neardup" | awk '$2 == "=>" { print $1, $3 }' |
     done
 cp LICENSE README.md CHANGELOG.md "$root/share/doc/"
 cp build/libstemmer/LICENSE "$root/share/doc/libstemmer.copyright"
-cp build/release/find_libraries tools/after-install.sh "$root/libexec/"
+cp tools/after-install.sh "$root/libexec/"
 cat >"$root/install" <<'END'
 #!/bin/sh
 # install - copy neardup to PREFIX (default: leave it here), and say what it lacks
@@ -49,7 +49,7 @@ if [ "$prefix" != "$here" ]; then
     cp -R "$here/share/doc/." "$prefix/share/doc/neardup/"
     cp "$here/bin/neardup" "$prefix/bin/"
 fi
-"$here/libexec/after-install.sh" "$prefix" "$prefix/lib" "$here/libexec/find_libraries"
+"$here/libexec/after-install.sh" "$prefix" "$prefix/lib"
 END
 chmod +x "$root/install"
 tar -czf "build/$name.tar.gz" --owner=0 --group=0 -C build "$name"

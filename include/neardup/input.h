@@ -360,6 +360,22 @@ ND_API int nd_parser_parse(struct nd_parser *parser, const struct nd_source *sou
 /* Forget all documents parsed since the last reset, and keep the memory for the next ones. */
 ND_API void nd_parser_reset(struct nd_parser *parser);
 
+/* A library that is opened when an input or output first needs it. */
+struct nd_input_library {
+    /* Its name, and that of Debian 12's package. */
+    const char *name, *package;
+    /* What cannot be read or written without it. */
+    const char *serves;
+    /* Why it cannot be opened; NULL: it was opened. Valid for ever. */
+    const char *missing;
+};
+
+/*
+ * Open the library of this number, from 0 on, and fill the row: 1. Safe from any thread. 0: there is
+ * none of this number.
+ */
+ND_API int nd_input_library(size_t i, struct nd_input_library *row);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # libraries.bats - libarchive and libxml2: opened where they are needed, and not there where they are
 
+bats_require_minimum_version 1.5.0
 load common
 
 page() {
@@ -9,7 +10,7 @@ page() {
 
 # The file that the command opens for a library: libxml2.so.2 for libxml2.
 file_of() {
-    grep -aoE "$1\.so\.[0-9]+" "$NEARDUP" | head -n 1
+    grep -aoE "$1\.so(\.[0-9]+)+" "$NEARDUP" | head -n 1
 }
 
 opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these two
@@ -35,9 +36,10 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     [ "$(opened sketch -q small.jsonl --text-format html)" = "libxml2.so " ]
     [[ $(opened sketch -q small.jsonl.zst) == libarchive.so* ]]
     [[ $(opened sketch -q small.tar) == libarchive.so* ]]
-    [[ $(opened sketch -q small.jsonl -o out.xz) == libarchive.so* ]]
-    [ "$(opened sketch -q small.jsonl -o out.gz)" = "" ]
-    [ "$(opened sketch -q small.jsonl -o out.zst)" = "" ]
+    [[ $(opened sketch -q small.jsonl -o out.lz4) == libarchive.so* ]]
+    for ending in gz zst xz bz2; do
+        [ "$(opened sketch -q small.jsonl -o "out.$ending")" = "" ]
+    done
 }
 
 @test "libraries: without libarchive what it reads is named as what cannot be read, and all else is read" {
@@ -71,23 +73,21 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     small_corpus
     mkdir absent
     : >"absent/$file"
-    for output in out.xz out.lz4; do
-        LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl -o "$output"
-        [ "$status" -eq 2 ]
-        [[ ${lines[0]} == "neardup: "*" cannot be written without libarchive: "*"$file: "* ]]
-        [ ! -e "$output" ]
-    done
-    LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl --manifest m.xz -o out --keep longest
+    LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl -o out.lz4
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: lz4 cannot be written without libarchive: "*"$file: "* ]]
+    [ ! -e out.lz4 ]
+    LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl --manifest m.lz4 -o out --keep longest
     [ "$status" -eq 2 ]
     [ ! -e out ]
-    [ ! -e m.xz ]
+    [ ! -e m.lz4 ]
 }
 
-@test "libraries: gzip and zstd are written by their own libraries, which are named where they are missing" {
+@test "libraries: most compressions are written by their own libraries, which are named where they are missing" {
     local file
     small_corpus
     mkdir absent
-    for kind in gzip:libz:gz zstd:libzstd:zst; do
+    for kind in gzip:libz:gz zstd:libzstd:zst xz:liblzma:xz bzip2:libbz2:bz2; do
         IFS=: read -r name library ending <<<"$kind"
         file=$(file_of "$library")
         : >"absent/$file"
@@ -138,4 +138,19 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     LD_LIBRARY_PATH=other_xml run neardup sketch page.html
     [ "$status" -eq 2 ]
     [[ ${lines[0]} == "neardup: page.html: "*"undefined symbol: "*ml* ]]
+}
+
+@test "libraries: doctor finds all, or says which is missing, for what, and which package brings it" {
+    local file
+    neardup doctor >found || [ $? -eq 1 ]
+    neardup --version | grep -qx "neardup $(awk -F'\t' '$1 == "neardup" { print $2 }' found)"
+    [ "$(awk -F'\t' '$1 == "recipes" { print $2 }' found)" -eq "$(neardup recipe list | wc -l)" ]
+    [ "$(awk -F'\t' 'NF != 3' found)" = "" ]
+    awk -F'\t' '{ print $1, $2 }' found | grep -qx "libzstd found"
+    file=$(file_of libxml2)
+    mkdir absent
+    : >"absent/$file"
+    LD_LIBRARY_PATH=absent run -1 neardup doctor
+    grep -qP "^libxml2\tmissing\tpages of HTML: Debian's package libxml2 brings it \(.*$file.*\)\$" <<<"$output"
+    awk -F'\t' '{ print $1, $2 }' <<<"$output" | grep -qx "libzstd found"
 }

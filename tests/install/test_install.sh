@@ -72,7 +72,7 @@ readelf -d "$work/moved/lib/libneardup_files.so" | grep -q 'R.*PATH.*\[\$ORIGIN\
     fail "libneardup_files does not look beside itself"
 readelf -d "$work/moved/bin/neardup" | grep -q 'R.*PATH.*\[\$ORIGIN/../lib' ||
     fail "the command does not look into its own lib"
-said=$(PATH=/usr/bin:/bin ../../tools/after-install.sh "$work/moved" "$work/moved/lib" "$build/find_libraries")
-for hint in "PATH=\"$work/moved/bin:" "LD_LIBRARY_PATH=\"$work/moved/lib\"" "PKG_CONFIG_PATH=" "optional libraries"; do
+said=$(PATH=/usr/bin:/bin ../../tools/after-install.sh "$work/moved" "$work/moved/lib")
+for hint in "PATH=\"$work/moved/bin:" "LD_LIBRARY_PATH=\"$work/moved/lib\"" "PKG_CONFIG_PATH="; do
     [[ $said == *"$hint"* ]] || fail "the user is not told: $hint"
 done

@@ -8,6 +8,8 @@
  */
 #include "input/library/library.h"
 
+#include <neardup/input.h>
+
 #include "base/thread/pool.h"
 #include "input/library/codecs_load.h"
 #include "input/library/libarchive_load.h"
@@ -218,3 +220,34 @@ const char *nd_gmime_load(void)
     return nd_library_open(&gmime);
 }
 #endif
+
+/* ---- All of them ---- */
+
+#ifndef ND_WITH_GMIME
+static const char *nd_gmime_load(void)
+{
+    return "neardup was built without GMime";
+}
+#endif
+
+int nd_input_library(size_t i, struct nd_input_library *row)
+{
+    static const struct {
+        const char *name, *package, *serves;
+        const char *(*load)(void);
+    } table[] = {
+        {"libarchive", "libarchive13", "tar and zip archives, .lz4", nd_libarchive_load},
+        {"libxml2", "libxml2", "pages of HTML", nd_libxml_load},
+        {"GMime", "libgmime-3.0-0", "mail", nd_gmime_load},
+        {"zlib", "zlib1g", "writing .gz", nd_zlib_load},
+        {"libzstd", "libzstd1", ".zst", nd_zstd_load},
+        {"liblzma", "liblzma5", ".xz", nd_lzma_load},
+        {"libbz2", "libbz2-1.0", ".bz2", nd_bz2_load},
+    };
+
+    if (i >= sizeof table / sizeof *table)
+        return 0;
+    *row = (struct nd_input_library){table[i].name, table[i].package, table[i].serves,
+                                     table[i].load()};
+    return 1;
+}

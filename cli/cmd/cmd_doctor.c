@@ -1,0 +1,61 @@
+/* cmd_doctor.c - neardup doctor: what this installation can do, and what it lacks */
+#include "settings.h"
+
+#include <neardup/cpu.h>
+#include <neardup/recipe.h>
+#include <neardup/version.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Print a row: a subject, its state, and what that means. */
+static void print_row(const char *subject, const char *state, const char *meaning)
+{
+    printf("%s\t%s\t%s\n", subject, state, meaning);
+}
+
+static void print_number(const char *subject, long number, const char *meaning)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof text, "%ld", number);
+    print_row(subject, text, meaning);
+}
+
+/* Whether the library is there. */
+static bool print_library(const struct nd_input_library *library)
+{
+    char meaning[600];
+
+    if (library->missing)
+        (void)snprintf(meaning, sizeof meaning, "%s: Debian's package %s brings it (%s)",
+                       library->serves, library->package, library->missing);
+    print_row(library->name, library->missing ? "missing" : "found",
+              library->missing ? meaning : library->serves);
+    return !library->missing;
+}
+
+int cmd_doctor(struct settings *s)
+{
+    bool has_all = true, has_service = find_server();
+    struct nd_input_library library;
+    long recipes = 0;
+
+    if (s->paths.count) {
+        say("doctor takes no files; see neardup help doctor");
+        return 2;
+    }
+    while (nd_recipe_name((size_t)recipes))
+        recipes++;
+    print_row("neardup", ND_VERSION, "the version");
+    print_row("kernels", nd_cpu_name(), "the instructions used on this processor");
+    print_number("processors", sysconf(_SC_NPROCESSORS_ONLN),
+                 "as many threads are used by default");
+    print_number("recipes", recipes, "shipped methods: neardup recipe list");
+    print_row("service", has_service ? "found" : "missing",
+              has_service ? "serve, store, client"
+                          : "serve, store, client: Debian's package neardup-server brings them");
+    for (size_t i = 0; nd_input_library(i, &library); i++)
+        has_all &= print_library(&library);
+    return has_all && has_service ? 0 : 1;
+}
