@@ -512,7 +512,8 @@ const struct command command_table[] = {
      "  neardup store backup store backup-1\n",
      .run = cmd_store},
     {"client", FOR_CLIENT,
-     "post|query|get|delete|near|cluster|versions|crawl|stats [OPTION…] [FILE|DIR|-|ID]…",
+     "post|query|get|delete|near|cluster|versions|compare|crawl|watch|stats|fingerprint "
+     "[OPTION…] [FILE|DIR|-|ID]…",
      "Give documents to a service, or ask it about them (see neardup serve).\n"
      "\n"
      "post FILE…     store documents, and write for each what it duplicates\n"
@@ -522,11 +523,15 @@ const struct command command_table[] = {
      "near ID…       list the documents within the threshold\n"
      "cluster ID…    list the documents of the same cluster, the leader first\n"
      "versions ID…   list the versions of documents, and how much each changed\n"
+     "compare ID ID  show how two documents compare, with edits and copied passages\n"
      "crawl          list what to visit next, or visit it\n"
-     "stats          show how many documents there are",
+     "watch DIR…     store each new or changed file of folders, or each record of a growing file\n"
+     "stats          show how many documents there are\n"
+     "fingerprint    show the recipe of the store, and its fingerprint",
      "  neardup client post corpus.jsonl.zst > answers.jsonl\n"
      "  neardup client query page.html\n"
      "  neardup client near http://example.org/\n"
+     "  neardup client watch --state watched incoming/\n"
      "  neardup client crawl --follow 'curl -sf \"$1\"'\n",
      .run = cmd_client},
 };

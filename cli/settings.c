@@ -129,11 +129,15 @@ enum nd_status settings_init(struct settings *s, struct nd_error *err)
 {
     const char *tmp = getenv("TMPDIR");
 
-    *s = (struct settings){
-        .hamming = {.bits = 64, .distance = 3, .buckets = 128},
-        .explain = {.top = 30, .buckets = 256, .lowest = 20},
-        .service = {.url = "http://127.0.0.1:8080", .batch = 100, .connections = 4, .retry_s = 300},
-        .serve = {.listen = "127.0.0.1:8080"}};
+    *s = (struct settings){.hamming = {.bits = 64, .distance = 3, .buckets = 128},
+                           .explain = {.top = 30, .buckets = 256, .lowest = 20},
+                           .service = {.url = "http://127.0.0.1:8080",
+                                       .batch = 100,
+                                       .connections = 4,
+                                       .retry_s = 300,
+                                       .settle_s = 2,
+                                       .every_s = 10},
+                           .serve = {.listen = "127.0.0.1:8080"}};
     s->use.compare = nd_compare_params_default();
     s->use.track = nd_track_params_default();
     s->use.mirrors = nd_mirrors_params_default();

@@ -85,11 +85,11 @@ struct df_settings {
 
 /* The settings of client, and of all three: security. */
 struct service_settings {
-    const char *url, *key_file, *ca_file, *resume, *follow;
+    const char *url, *key_file, *ca_file, *resume, *follow, *with, *expect, *state;
     const char *security; /* "a,b"; NULL: not given */
     unsigned batch, connections, limit, gap;
-    uint64_t retry_s, max_age_s;
-    bool dry_run, differs;
+    uint64_t retry_s, max_age_s, settle_s, every_s;
+    bool dry_run, differs, deletes;
 };
 
 /* The settings of serve and store.  0: the server's or the store's own default. */
@@ -198,7 +198,7 @@ struct option {
 /* The subcommands of index that read fingerprints or documents. */
 #define READING "pairs build add query stats"
 /* The subcommands of client that read documents. */
-#define POSTING "post query"
+#define POSTING "post query watch"
 
 extern const struct option option_table[];
 extern const size_t n_options;

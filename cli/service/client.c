@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MAX = 1024 };
+enum { KEY_MAX = 1024, LOOKED_AT = 1024 };
 
 int client_failed(const struct nd_error *err)
 {
@@ -21,6 +21,15 @@ static int out_of_memory(void)
     return 2;
 }
 
+const char *client_type_of(const struct nd_buffer *page)
+{
+    size_t at = 0;
+
+    while (at < page->len && at < LOOKED_AT && strchr(" \t\r\n\xef\xbb\xbf", page->data[at]))
+        at++;
+    return at < page->len && page->data[at] == '<' ? "text/html" : "text/plain";
+}
+
 /* ---- Requests about one document ------------------------------------------------------------- */
 
 bool client_document(struct client *c, struct http_request *r, const char *id, const char *below)
@@ -31,8 +40,7 @@ bool client_document(struct client *c, struct http_request *r, const char *id, c
            http_target_parameter(r, "security", c->options->security);
 }
 
-/* Send a request and write its answer.  404 is 1: nothing was found. */
-static int show_answer(struct client *c, struct http_request *r, const char *what)
+int client_show(struct client *c, struct http_request *r, const char *what)
 {
     struct nd_error err;
 
@@ -67,7 +75,7 @@ static int each_id(struct client *c, const char *method, const char *below, bool
         if (client_document(c, &r, ids->at[i], below) &&
             http_target_parameter(&r, "limit", has_limit && c->options->limit ? limit : NULL)) {
             r.method = method;
-            one = show_answer(c, &r, ids->at[i]);
+            one = client_show(c, &r, ids->at[i]);
         } else {
             one = out_of_memory();
         }
@@ -105,7 +113,7 @@ static int client_versions(struct client *c)
 static int client_stats(struct client *c)
 {
     struct http_request r = {.method = "GET"};
-    int status = http_target(&r, "/v1/stats") ? show_answer(c, &r, "stats") : out_of_memory();
+    int status = http_target(&r, "/v1/stats") ? client_show(c, &r, "stats") : out_of_memory();
 
     http_request_release(&r);
     return status;
@@ -121,8 +129,9 @@ static const struct part {
     {"post", client_post, true, false},         {"query", client_post, true, false},
     {"get", client_get, false, true},           {"delete", client_delete, false, true},
     {"near", client_near, false, true},         {"cluster", client_cluster, false, true},
-    {"versions", client_versions, false, true}, {"crawl", client_crawl, false, false},
-    {"stats", client_stats, false, false},
+    {"versions", client_versions, false, true}, {"compare", client_compare, false, true},
+    {"crawl", client_crawl, false, false},      {"watch", client_watch, true, false},
+    {"stats", client_stats, false, false},      {"fingerprint", client_fingerprint, false, false},
 };
 
 static const struct part *find_part(const struct settings *s)
@@ -130,8 +139,8 @@ static const struct part *find_part(const struct settings *s)
     for (size_t i = 0; s->paths.count && i < sizeof parts / sizeof *parts; i++)
         if (strcmp(parts[i].name, s->paths.at[0]) == 0)
             return &parts[i];
-    say("client takes post, query, get, delete, near, cluster, versions, crawl or stats; see "
-        "neardup help client");
+    say("client takes post, query, get, delete, near, cluster, versions, compare, crawl, watch, "
+        "stats or fingerprint; see neardup help client");
     return NULL;
 }
 
@@ -158,12 +167,15 @@ static bool read_key(const char *name, char key[KEY_MAX])
 static int run_part(const struct part *part, struct settings *s, const char *key)
 {
     const struct service_settings *o = &s->service;
+    const bool watches = part->run == client_watch;
     const struct http_options options = {.url = o->url,
                                          .key = key,
                                          .ca_file = o->ca_file,
                                          .connections = o->connections,
                                          .retry_s = o->retry_s,
-                                         .quiet = s->quiet};
+                                         .quiet = s->quiet,
+                                         .waits = watches,
+                                         .is_stopping = watches ? watch_is_stopping : NULL};
     struct client c = {.settings = s, .options = o};
     struct nd_error err;
     int status;
@@ -195,6 +207,8 @@ int cmd_client(struct settings *s)
             part->name);
         return 2;
     }
+    if (part->run == client_watch && !is_given(s, "retry-for"))
+        s->service.retry_s = UINT32_MAX; /* whoever watches waits for the service to come back */
     if (s->service.key_file && !read_key(s->service.key_file, key))
         return 2;
     return run_part(part, s, s->service.key_file ? key : NULL);

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE_MAX = 64 << 20, LOOKED_AT = 1024 };
+enum { PAGE_MAX = 64 << 20 };
 
 /* ---- Fetching a page by the user's command --------------------------------------------------- */
 
@@ -86,16 +86,6 @@ static bool fetch(const char *command, const char *id, struct nd_buffer *page)
 
 /* ---- A visit --------------------------------------------------------------------------------- */
 
-/* As browsers tell it, roughly: a page begins with an element or a comment. */
-static const char *type_of(const struct nd_buffer *page)
-{
-    size_t at = 0;
-
-    while (at < page->len && at < LOOKED_AT && strchr(" \t\r\n\xef\xbb\xbf", page->data[at]))
-        at++;
-    return at < page->len && page->data[at] == '<' ? "text/html" : "text/plain";
-}
-
 /* A document of the list: its id and its security labels, as they stand in an address. */
 struct visit {
     char *id, *security;
@@ -119,7 +109,7 @@ static void visit_release(struct visit *v)
 /* Post what was fetched, and write the answer.  0; 3: it was left out; 2: nothing can be posted. */
 static int post_page(struct client *c, const struct visit *v, const struct nd_buffer *page)
 {
-    struct http_request r = {.method = "POST", .type = type_of(page)};
+    struct http_request r = {.method = "POST", .type = client_type_of(page)};
     struct nd_error err = {.status = ND_OK};
     int status = 2;
 

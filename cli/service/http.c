@@ -248,10 +248,26 @@ enum nd_status http_start(struct http *h, struct http_request *r, unsigned delay
     return ND_OK;
 }
 
+static bool is_stopping(const struct http *h)
+{
+    return h->options.is_stopping && h->options.is_stopping();
+}
+
+static bool has_active(const struct http *h)
+{
+    for (const struct http_transfer *t = h->first; t; t = t->next)
+        if (t->is_active)
+            return true;
+    return false;
+}
+
 /* Begin the attempts whose time has come.  Returns when the next one is due; UINT64_MAX: none. */
 static uint64_t begin_due(struct http *h)
 {
     uint64_t now = nd_monotonic_ms(), next = UINT64_MAX;
+
+    if (is_stopping(h))
+        return next;
 
     for (struct http_transfer *t = h->first; t; t = t->next) {
         if (t->is_active)
@@ -270,14 +286,17 @@ static uint64_t begin_due(struct http *h)
 /* Whether the next attempt may do better. */
 static bool is_temporary(const struct http *h, CURLcode code, long status)
 {
+    if (is_stopping(h))
+        return false;
     switch (code) {
     case CURLE_OK: return status == 429 || status == 503;
+    case CURLE_COULDNT_RESOLVE_HOST: return h->options.waits;
     case CURLE_COULDNT_CONNECT:
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_PARTIAL_FILE:
-    case CURLE_OPERATION_TIMEDOUT: return h->has_answered;
+    case CURLE_OPERATION_TIMEDOUT: return h->has_answered || h->options.waits;
     default: return false;
     }
 }
@@ -349,6 +368,8 @@ int http_next(struct http *h, struct http_request **ended, struct nd_error *err)
         const struct CURLMsg *message;
         int left, result;
 
+        if (is_stopping(h) && !has_active(h))
+            return nd_fail(err, ND_EIO, "%s: stopped before it answered", h->base);
         if (curl_multi_perform(h->multi, &left) != CURLM_OK)
             return out_of_memory(err);
         while ((message = curl_multi_info_read(h->multi, &left)) != NULL) {

@@ -22,6 +22,10 @@ struct http_options {
      * or, once it has answered, cannot be reached. */
     uint64_t retry_s;
     bool quiet; /* say nothing about that */
+    bool waits; /* repeat a request also while the service has never answered */
+    /* Whether nothing new shall be begun: what is on a connection may end, and what waits for its
+     * next attempt fails.  Asked at least once a second.  NULL: never. */
+    bool (*is_stopping)(void);
 };
 
 /* NULL: ND_EINVAL (the address is none of http or https), ND_ENOMEM. */
@@ -53,8 +57,8 @@ bool http_target_parameter(struct http_request *request, const char *name, const
 /* Begin a request, which stays where it is until it has ended; after `delay_s` seconds. */
 enum nd_status http_start(struct http *http, struct http_request *request, unsigned delay_s,
                           struct nd_error *err);
-/* Wait until one has ended: 1.  0: none is under way.  ND_EIO: the service cannot be reached;
- * ND_ENOMEM. */
+/* Wait until one has ended: 1.  0: none is under way.  ND_EIO: the service cannot be reached, or
+ * is_stopping; ND_ENOMEM. */
 int http_next(struct http *http, struct http_request **ended, struct nd_error *err);
 /* Both, for one request. */
 enum nd_status http_do(struct http *http, struct http_request *request, struct nd_error *err);

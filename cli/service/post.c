@@ -1,32 +1,26 @@
-/* post.c - neardup client post and query: documents go to the service in batches */
+/* post.c - documents go to the service in batches, and their answers are written */
 
 /*
  * A batch is a request in NDJSON, and a few are under way at once. Their answers are written in the
  * order of the documents: batches wait in a ring until those before them are done.
  *
- *     input ── fill ──► [ batch | batch | batch | batch ] ── write ──► answers
+ *     source ─ fill ──► [ batch | batch | batch | batch ] ── write ──► answers
  *                         └───── requests, in any order ─┘
  *
  * A document that the service was too busy for is sent again, with those of its batch that share
  * its fate.
  */
 #define _GNU_SOURCE
-#include "service/client.h"
+#include "service/post.h"
 
-#include "base/json_out.h"
 #include "base/thread/thread.h"
 #include "base/view.h"
-#include "service/journal.h"
-
-#include <neardup/input.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    BODY_BYTES = 1 << 20, /* a batch is sent before it exceeds this, if it has a document */
-    READ_BYTES = 1 << 20, /* read from the input at once … */
-    READ_RECORDS = 1000   /* … and at most so many records */
+    BODY_BYTES = 1 << 20 /* a batch is sent before it exceeds this, if it has a document */
 };
 
 /* A document on its way. */
@@ -42,7 +36,7 @@ struct post_batch {
     struct nd_arena arena;
     struct posted *document;
     size_t n, capacity;
-    uint64_t records;       /* of the input, up to the end of this batch */
+    uint64_t records;       /* of the source, up to the end of this batch */
     const char *last;       /* the place of the last of them */
     uint64_t busy_since_ms; /* 0: the service has not been too busy */
     bool is_done;
@@ -53,14 +47,11 @@ struct post {
     bool stores; /* post, as opposed to query */
     struct report report;
     struct nd_run_events events;
-    struct journal journal;
 
     struct nd_input_options options;
-    struct nd_input *input;
     struct nd_parser *parser;
-    struct nd_batch read; /* records of which `next` is the next */
-    size_t next;
-    uint64_t records; /* taken from the input */
+    const struct post_source *source;
+    uint64_t records; /* taken from the source */
     bool at_end;
     struct nd_json line; /* of the next document, where has_line: the batch before had no room */
     char *at;            /* its place */
@@ -69,7 +60,8 @@ struct post {
 
     struct post_batch *ring;
     size_t ring_size, first, end; /* batches first … end - 1 are under way, modulo the size */
-    uint64_t started_ms, answered, news, duplicates, near_duplicates, left_out;
+    uint64_t started_ms;
+    struct post_counts counts;
 };
 
 static enum nd_status out_of_memory(struct nd_error *err)
@@ -79,8 +71,7 @@ static enum nd_status out_of_memory(struct nd_error *err)
 
 /* ---- From records to lines of NDJSON --------------------------------------------------------- */
 
-/* "file:line", "archive!entry" or "file": allocated; NULL: out of memory. */
-static char *place_of(const struct nd_source *source, const struct nd_record *record)
+char *post_place(const struct nd_source *source, const struct nd_record *record)
 {
     const char *path = strcmp(source->path, "-") == 0 ? "standard input" : source->path;
     char *at;
@@ -181,7 +172,7 @@ static bool make_line(struct post *p, const struct nd_document *document,
 static enum nd_status leave_out(struct post *p, const char *at, const char *reason,
                                 struct nd_error *err)
 {
-    p->left_out++;
+    p->counts.left_out++;
     p->events.bad_record(p->events.context, at, reason);
     if (strcmp(run_option(p->client->settings, "strict"), "yes") == 0)
         return nd_fail(err, ND_EINPUT, "--strict: stopped at the first bad record");
@@ -190,23 +181,17 @@ static enum nd_status leave_out(struct post *p, const char *at, const char *reas
 
 /* Parse a record: p->line and p->at, if it is a document. */
 static enum nd_status take_record(struct post *p, const struct nd_record *record,
-                                  struct nd_error *err)
+                                  const struct nd_source *source, struct nd_error *err)
 {
-    const struct nd_source *source = nd_input_source(p->input, record->source);
     struct nd_document document;
     struct nd_bad_record bad;
     int result;
 
     free(p->at);
-    p->at = place_of(source, record);
+    p->at = post_place(source, record);
     if (!p->at)
         return out_of_memory(err);
-    if (++p->records <= p->journal.records) {
-        if (p->records < p->journal.records || journal_is_last(&p->journal, p->at))
-            return ND_OK;
-        return nd_fail(err, ND_EINPUT, "%s: ends at %s, where the input has %s: it has changed",
-                       p->journal.name, p->journal.at, p->at);
-    }
+    p->records++;
     nd_parser_reset(p->parser);
     result = nd_parser_parse(p->parser, source, record->bytes, &document, NULL, &bad);
     if (result == 0)
@@ -223,21 +208,20 @@ static enum nd_status take_record(struct post *p, const struct nd_record *record
     return ND_OK;
 }
 
-/* The next document: in p->line, where p->has_line; otherwise the input is at its end. */
+/* The next document: in p->line, where p->has_line; otherwise the source is at its end. */
 static enum nd_status read_line(struct post *p, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
     while (status == ND_OK && !p->has_line && !p->at_end) {
-        if (p->next < p->read.count) {
-            status = take_record(p, &p->read.records[p->next++], err);
-        } else {
-            int result = nd_input_read(p->input, READ_BYTES, READ_RECORDS, &p->read, err);
+        const struct nd_source *source;
+        struct nd_record record;
+        int result = p->source->next(p->source->context, &record, &source, err);
 
-            p->next = 0;
-            p->at_end = result == 0;
-            status = result < 0 ? (enum nd_status)result : ND_OK;
-        }
+        p->at_end = result == 0;
+        status = result < 0    ? (enum nd_status)result
+                 : result == 0 ? ND_OK
+                               : take_record(p, &record, source, err);
     }
     return status;
 }
@@ -423,10 +407,10 @@ static struct nd_view members(struct nd_view answer)
 
 static void count(struct post *p, struct nd_view verdict)
 {
-    p->answered++;
-    p->news += nd_view_is(verdict, "new");
-    p->duplicates += nd_view_is(verdict, "duplicate");
-    p->near_duplicates += nd_view_is(verdict, "near-duplicate");
+    p->counts.answered++;
+    p->counts.news += nd_view_is(verdict, "new");
+    p->counts.duplicates += nd_view_is(verdict, "duplicate");
+    p->counts.near_duplicates += nd_view_is(verdict, "near-duplicate");
 }
 
 /* Write the answer for a document, with its place: {"at":"file:line", … */
@@ -460,16 +444,6 @@ static enum nd_status write_answer(struct post *p, const struct posted *d, struc
     return leave_out(p, d->at, reason, err);
 }
 
-static void show_progress(struct post *p)
-{
-    struct nd_run_progress progress = {.documents = p->answered, .pass = 1, .passes = 1};
-
-    nd_input_progress(p->input, &progress.bytes_done, &progress.bytes_total);
-    progress.bytes_unpacked = progress.bytes_done;
-    progress.seconds = (double)(nd_monotonic_ms() - p->started_ms) / 1000;
-    p->events.progress(p->events.context, &progress);
-}
-
 /* Write the answers of a batch, which is the next one.  What was written is done for good. */
 static enum nd_status write_batch(struct post *p, const struct post_batch *b, struct nd_error *err)
 {
@@ -480,9 +454,8 @@ static enum nd_status write_batch(struct post *p, const struct post_batch *b, st
     if (status == ND_OK &&
         (fflush(p->client->results.file) != 0 || results_failed(&p->client->results)))
         return nd_fail(err, ND_EIO, "%s: cannot be written", p->client->results.name);
-    if (status == ND_OK)
-        status = journal_write(&p->journal, b->records, b->last, err);
-    show_progress(p);
+    if (status == ND_OK && p->source->written)
+        status = p->source->written(p->source->context, b->records, b->last, err);
     return status;
 }
 
@@ -533,31 +506,54 @@ static enum nd_status post_all(struct post *p, struct nd_error *err)
     return status;
 }
 
-static enum nd_status open_post(struct post *p, struct nd_error *err)
+enum nd_status post_run(struct post *p, const struct post_source *source, struct nd_error *err)
 {
-    const struct settings *s = p->client->settings;
-    struct nd_input_options *options = &p->options;
-    const char *const standard_input[] = {"-"};
-    size_t n = s->paths.count - 1; /* the first is the part of the command */
-    enum nd_status status = journal_read(&p->journal, p->client->options->resume, err);
+    enum nd_status status;
 
-    if (status != ND_OK)
-        return status;
-    *options = *nd_run_options_input(s->run);
-    options->fields = field_names;
-    options->n_fields = FIELDS;
-    p->ring_size = p->client->options->connections;
-    p->ring = calloc(p->ring_size, sizeof *p->ring);
-    if (!p->ring)
-        return out_of_memory(err);
-    p->input = nd_input_open(n ? s->paths.at + 1 : standard_input, n ? n : 1, options,
-                             p->events.problem, p->events.context, err);
-    p->parser = p->input ? nd_parser_new(options, err) : NULL;
-    return p->parser ? ND_OK : err->status;
+    p->source = source;
+    p->records = 0;
+    p->at_end = p->has_line = false;
+    p->first = p->end = 0;
+    status = post_all(p, err);
+    if (status == ND_OK && source->written && p->records) /* the last ones may be no documents */
+        status = source->written(source->context, p->records, p->at, err);
+    http_abandon(p->client->http);
+    return status;
 }
 
-static void close_post(struct post *p)
+/* ---- Opening and closing --------------------------------------------------------------------- */
+
+struct post *post_new(struct client *client, bool stores, struct nd_error *err)
 {
+    struct post *p = calloc(1, sizeof *p);
+
+    if (!p) {
+        out_of_memory(err);
+        return NULL;
+    }
+    p->client = client;
+    p->stores = stores;
+    p->report.settings = client->settings;
+    p->events = report_events(&p->report);
+    p->started_ms = nd_monotonic_ms();
+    p->options = *nd_run_options_input(client->settings->run);
+    p->options.fields = field_names;
+    p->options.n_fields = FIELDS;
+    p->ring_size = client->options->connections;
+    p->ring = calloc(p->ring_size, sizeof *p->ring);
+    p->parser = p->ring ? nd_parser_new(&p->options, err) : NULL;
+    if (p->parser)
+        return p;
+    if (!p->ring)
+        out_of_memory(err);
+    post_free(p);
+    return NULL;
+}
+
+void post_free(struct post *p)
+{
+    if (!p)
+        return;
     for (size_t i = 0; p->ring && i < p->ring_size; i++)
         batch_release(&p->ring[i]);
     free(p->ring);
@@ -565,60 +561,49 @@ static void close_post(struct post *p)
     nd_json_release(&p->line);
     nd_json_release(&p->out);
     nd_parser_free(p->parser);
-    nd_batch_release(&p->read);
-    nd_input_close(p->input);
+    free(p);
 }
 
-static void print_counts(const struct post *p)
+const struct nd_input_options *post_input_options(const struct post *p)
+{
+    return &p->options;
+}
+
+const struct nd_run_events *post_events(const struct post *p)
+{
+    return &p->events;
+}
+
+const struct post_counts *post_counts(const struct post *p)
+{
+    return &p->counts;
+}
+
+static void say_counts(const struct post *p)
 {
     double seconds = (double)(nd_monotonic_ms() - p->started_ms) / 1000;
 
     say("%llu documents in %.1f s: %llu new, %llu duplicates, %llu near duplicates",
-        (unsigned long long)p->answered, seconds, (unsigned long long)p->news,
-        (unsigned long long)p->duplicates, (unsigned long long)p->near_duplicates);
+        (unsigned long long)p->counts.answered, seconds, (unsigned long long)p->counts.news,
+        (unsigned long long)p->counts.duplicates, (unsigned long long)p->counts.near_duplicates);
 }
 
-static int finish(struct post *p, enum nd_status status, const struct nd_error *err)
+int post_finish(struct post *p, enum nd_status status, const struct nd_error *err)
 {
     const struct settings *s = p->client->settings;
-    struct nd_use_summary summary = {.documents = p->answered, .left_out = p->left_out};
+    const struct post_counts *n = &p->counts;
+    struct nd_use_summary summary = {.documents = n->answered, .left_out = n->left_out};
 
     report_end(&p->report);
     if (status != ND_OK) {
         say("%s", err->message);
-        if (p->answered)
-            say("stopped after %llu documents", (unsigned long long)p->answered);
+        if (n->answered)
+            say("stopped after %llu documents", (unsigned long long)n->answered);
         return 2;
     }
-    journal_remove(&p->journal);
     summary.failed_inputs = p->report.problems[ND_PROBLEM_FAILED];
-    summary.found = p->stores ? 1 : p->duplicates + p->near_duplicates;
+    summary.found = p->stores ? 1 : n->duplicates + n->near_duplicates;
     if (!s->quiet)
-        print_counts(p);
+        say_counts(p);
     return report_use(s, ND_OK, err, &summary);
-}
-
-int client_post(struct client *c)
-{
-    struct post p = {.client = c, .stores = strcmp(c->settings->paths.at[0], "post") == 0};
-    const char *output = run_option(c->settings, "output");
-    struct nd_error err = {.status = ND_OK};
-    enum nd_status status;
-    int result;
-
-    if (c->options->resume && output && strcmp(output, "-") != 0) {
-        say("--resume goes on where the answers ended, and --output begins a new file: write >>%s",
-            output);
-        return 2;
-    }
-    p.report.settings = c->settings;
-    p.events = report_events(&p.report);
-    p.started_ms = nd_monotonic_ms();
-    status = open_post(&p, &err);
-    if (status == ND_OK)
-        status = post_all(&p, &err);
-    result = finish(&p, status, &err);
-    http_abandon(c->http);
-    close_post(&p);
-    return result;
 }

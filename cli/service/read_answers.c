@@ -5,8 +5,10 @@
 
 #include <stdio.h>
 
-static const char *const names[] = {"verdict", "stored", "error.status", "error.detail", "status",
-                                    "detail",  "title",  "documents",    "is_due",       "id"};
+static const char *const names[] = {
+    "verdict", "stored", "error.status",      "error.detail", "status",
+    "detail",  "title",  "documents",         "is_due",       "id",
+    "version", "recipe", "recipe.fingerprint"};
 static const char *const security[] = {"security.*"};
 
 struct object_reader *answer_reader_new(struct nd_error *err)
@@ -35,6 +37,9 @@ enum nd_status answer_read(struct object_reader *reader, struct nd_view json, st
                            .documents = value[7],
                            .is_due = value[8],
                            .id = value[9],
+                           .version = value[10],
+                           .recipe = value[11],
+                           .fingerprint = value[12],
                            .security = text};
     return ND_OK;
 }

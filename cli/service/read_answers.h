@@ -13,10 +13,11 @@
 /* Members of an answer (docs/http.md).  data NULL: it has none. */
 struct answer {
     struct nd_view verdict, stored;
-    struct nd_view error_status, error_detail; /* of a line of NDJSON that was refused */
-    struct nd_view status, detail, title;      /* of a problem document */
-    struct nd_view id, documents, is_due;      /* `documents` is JSON */
-    struct nd_view security;                   /* one label a line */
+    struct nd_view error_status, error_detail;   /* of a line of NDJSON that was refused */
+    struct nd_view status, detail, title;        /* of a problem document */
+    struct nd_view id, documents, is_due;        /* `documents` is JSON */
+    struct nd_view security;                     /* one label a line */
+    struct nd_view version, recipe, fingerprint; /* of stats; `recipe` is JSON */
 };
 
 /* A reader of answers: object_reader_free. */

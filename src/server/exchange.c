@@ -162,6 +162,8 @@ static enum nd_refusal check_body(struct nd_exchange *x)
                       "Content-Encoding is not identity: a body is sent as it is");
     if (!x->head.has_length && !x->head.is_chunked)
         return refuse(x, ND_REFUSAL_NO_LENGTH, "the request has no Content-Length");
+    if (x->media == ND_MEDIA_NDJSON && x->target.route == ND_ROUTE_COMPARE)
+        return refuse(x, ND_REFUSAL_TYPE, "one document is compared: send it as application/json");
     if (x->media == ND_MEDIA_NDJSON)
         most = options->stream_bytes;
     if (x->head.length > most)

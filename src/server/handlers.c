@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "server/handlers.h"
 
+#include <neardup/version.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -423,18 +425,52 @@ static enum nd_refusal compare(struct nd_exchange *x, const struct nd_document d
     return nd_refusal_of_status(status);
 }
 
+/* The document of the body, which has no id. */
+static enum nd_refusal get_posted(struct nd_exchange *x, struct nd_workspace *w,
+                                  struct nd_document *out, struct nd_document_name *name,
+                                  struct nd_error *err)
+{
+    static const struct nd_view at = {"body", 4};
+    struct nd_label_list labels;
+    struct nd_posted posted;
+    enum nd_refusal refusal = read_body(x, w, &posted, &labels, err);
+
+    if (refusal != ND_REFUSAL_NONE)
+        return refusal;
+    *out = (struct nd_document){.text = posted.text};
+    return nd_name_copy(name, &(struct nd_name){ND_ID_NONE, at}, at)
+               ? ND_REFUSAL_NONE
+               : nd_refuse(err, ND_REFUSAL_BUSY, "out of memory");
+}
+
+static enum nd_refusal check_named(const struct nd_exchange *x, bool is_posted,
+                                   struct nd_error *err)
+{
+    const struct nd_target *t = &x->target;
+
+    if (is_posted && (t->has[ND_PARAMETER_B] || t->has[ND_PARAMETER_B_SECURITY]))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "the second document is that of the body");
+    if (is_posted && t->parameter[ND_PARAMETER_A].len == 0)
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "a= names the document to compare with");
+    if (!is_posted && (t->parameter[ND_PARAMETER_A].len == 0 || !t->parameter[ND_PARAMETER_B].len))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "a= and b= name the documents");
+    return ND_REFUSAL_NONE;
+}
+
+/* The body is read first, since that empties the workspace, which then has a copy of the other. */
 static enum nd_refusal handle_compare(struct nd_exchange *x, struct nd_workspace *w,
                                       struct nd_error *err)
 {
+    const bool is_posted = x->method == ND_VERB_POST;
     struct nd_document documents[2];
     struct nd_document_name name[2] = {{0}, {0}};
-    enum nd_refusal refusal;
+    enum nd_refusal refusal = check_named(x, is_posted, err);
 
-    if (x->target.parameter[ND_PARAMETER_A].len == 0 ||
-        x->target.parameter[ND_PARAMETER_B].len == 0)
-        return nd_refuse(err, ND_REFUSAL_MALFORMED, "a= and b= name the documents");
-    refusal = get_copy(x, w, 0, &documents[0], &name[0], err);
+    if (refusal == ND_REFUSAL_NONE && is_posted)
+        refusal = get_posted(x, w, &documents[1], &name[1], err);
     if (refusal == ND_REFUSAL_NONE)
+        refusal = get_copy(x, w, 0, &documents[0], &name[0], err);
+    if (refusal == ND_REFUSAL_NONE && !is_posted)
         refusal = get_copy(x, w, 1, &documents[1], &name[1], err);
     if (refusal == ND_REFUSAL_NONE)
         refusal = compare(x, documents, name, err);
@@ -495,6 +531,7 @@ static enum nd_refusal handle_stats(struct nd_exchange *x, struct nd_workspace *
     if (refusal != ND_REFUSAL_NONE)
         return refusal;
     nd_json_open(out, '{');
+    nd_json_put_text(out, "version", nd_version());
     nd_json_key(out, "you");
     nd_json_open(out, '{');
     nd_put_labels(out, "security", x->key->labels.label, x->key->labels.n);

@@ -72,7 +72,7 @@ class Service(http.server.BaseHTTPRequestHandler):
         elif kind == "application/json":
             documents = [json.loads(body)]
         else:
-            documents = [{"id": query["id"][0], "security": [w for w in query["security"][0].split(",") if w], "text": body.decode()}]
+            documents = [{"id": query.get("id", [None])[0], "security": [w for w in query.get("security", [""])[0].split(",") if w], "text": body.decode()}]
         self.note(documents)
         if mishap in ("busy", "gone", "full", "large"):
             status = {"busy": 429, "gone": 503, "full": 507, "large": 413}[mishap]
@@ -110,8 +110,11 @@ class Service(http.server.BaseHTTPRequestHandler):
             rows = [{"id": "a b", "security": ["x", "y\u00e9"], "is_due": True, "why": "[{\"\\]"}, {"id": "late", "security": [], "is_due": False},
                     {"id": "it's", "security": [], "is_due": True}]
             self.answer(200, {"documents": rows, "time": "2026-01-31T12:00:00Z", "target": self.path})
-        elif "none" in path:
+        elif "none" in path or "a=none" in self.path:
             self.answer(404, problem(404, "there is no such document that you see"))
+        elif path == "/v1/stats":
+            self.answer(200, {"target": self.path, "key": self.headers.get("Authorization"), "version": "9.9",
+                              "recipe": {"fingerprint": "00ff00ff00ff00ff", "text": "shingle = 3\n", "tables": [{"a": "]}"}]}})
         else:
             self.answer(200, {"target": self.path, "key": self.headers.get("Authorization")})
 

@@ -127,7 +127,8 @@ BASE = {
     "serve": None, # which runs until a signal ends it: serve.bats tries each option
     "store check": "st", "store export": "st", "store import": "st docs.jsonl", "store compact": "none", "store stats": "st", "store backup": "none out/copy",
     "client post": "docs.jsonl -n -o out/o", "client query": "docs.jsonl -o out/o",
-    "client get": "a", "client delete": "none", "client near": "a", "client cluster": "a", "client versions": "a", "client crawl": "", "client stats": "",
+    "client get": "a", "client delete": "none", "client near": "a", "client cluster": "a", "client versions": "a", "client crawl": "", "client stats": "", "client compare": "a b", "client fingerprint": "",
+    "client watch": None, # which runs until a signal ends it: watch.bats tries its options
     "recipe list": "", "recipe show": "manku-2007", "recipe check": "manku-2007", "recipe diff": "manku-2007 chowdhury-2002",
 }
 FLAG = (None, None)
@@ -276,6 +277,7 @@ TRY = {
     "url": "http://127.0.0.1:1",
     "key-file": "list",
     "security": "a,b",
+    "with": ("docs.jsonl", "a"), "client fingerprint expect": "00",
     "client limit": "5", "client max-age": "12h",
     "follow": "cat docs.jsonl",
     "index build records": FLAG,
@@ -289,7 +291,7 @@ UNSEEN = ["threads", "tmp", "quiet", "memory", "recall", "bands", "max-checks", 
 UNSEEN += ["store import recipe", "store import set", "all"]
 # What they change is between the client and the service: client.bats sees to them.
 UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client post dry-run", "client crawl limit", "client crawl gap", "client delete key-file", "client delete security",
-           "client crawl key-file", "client query id-field"]
+           "client crawl key-file", "client compare key-file", "client fingerprint key-file", "client query id-field"]
 # They change nothing but time, or refuse inputs: checkpoint.bats and sketched.bats see to them.
 UNSEEN += ["checkpoint", "known-sketches", "sketches"]
 # It changes outputs whose names call for a compression: compressed.bats sees to it.

@@ -395,6 +395,28 @@ PY
     stop
 }
 
+@test "serve: client compare and fingerprint, with the service itself" {
+    serve
+    printf '%s\n' "{\"id\":\"a\",\"text\":\"$text\"}" "{\"id\":\"b\",\"text\":\"$text more\"}" >docs.jsonl
+    neardup client post -q --url "$url" docs.jsonl >answers
+    neardup client compare --url "$url" a b >stored
+    echo "<p>$text more" >page
+    neardup client compare --url "$url" a --with page >with
+    python3 - <<'PY'
+import json
+
+stored, found = json.load(open("stored")), json.load(open("with"))
+assert stored["edit_distance"] == 1 and (found["b"].pop("id"), found["b"].pop("at")) == ("body", "body")
+stored["b"].pop("id"), stored["b"].pop("at")
+assert found == stored
+PY
+    neardup client fingerprint --url "$url" >answer
+    neardup client fingerprint --url "$url" --expect "$(python3 -c 'import json; print(json.load(open("answer"))["recipe"]["fingerprint"])')" >again
+    cmp answer again
+    [ "$(member version)" = "$("$NEARDUP" --version | sed 's/[^0-9]*\([0-9.]*\).*/\1/')" ]
+    stop
+}
+
 @test "serve: a gap between visits is the time of a change, and the interval follows it" {
     serve --expect 12 --factor 1000 --interval 1d --shortest 1s --longest 52w --equal 3 --changes 3
     echo "$text" | neardup client post --url "$url" --unit line - >answers

@@ -401,7 +401,8 @@ class Requests(unittest.TestCase):
                 ("POST", "/healthz", "GET, HEAD, OPTIONS"),
                 ("PUT", "/v1/documents", "GET, HEAD, POST, OPTIONS"),
                 ("GET", "/v1/query", "POST, OPTIONS"), ("TRACE", "/v1/stats", "GET, HEAD, OPTIONS"),
-                ("POST", "/v1/documents/a", "DELETE, GET, HEAD, OPTIONS")):
+                ("POST", "/v1/documents/a", "DELETE, GET, HEAD, OPTIONS"),
+                ("DELETE", "/v1/compare", "GET, HEAD, POST, OPTIONS")):
             with self.subTest(method=method, target=target):
                 answer = self.server.ask(method, target)
                 self.refused(answer, 405, "method")
@@ -895,6 +896,27 @@ class Requests(unittest.TestCase):
         self.refused(self.server.ask("GET", "/v1/compare?a=one&b=none"), 404)
         answer = self.server.ask("GET", "/v1/compare?a=one&b=two&a_security=&b_security=x")
         self.refused(answer, 404)
+
+    def test_a_document_is_compared_with_a_text(self):
+        one, two = words("compared with"), words("compared with") + " more"
+        for id, text in (("one with", one), ("two with", two)):
+            self.server.post("/v1/documents", document(id, text))
+        stored = self.server.ask("GET", "/v1/compare?a=one%20with&b=two%20with").json()
+        for body, type in ((document("x", two), "application/json"), (two, "text/plain"), ("<p>" + two, "text/html"),
+                           (two.replace("more", "m\xf6re").encode("latin-1").replace(b"\xf6", b"o"), "text/plain; charset=latin1")):
+            answer = self.server.post("/v1/compare?a=one%20with&a_security=", body, type)
+            self.assertEqual(answer.status, 200, answer.body)
+            found = answer.json()
+            self.assertEqual((found["a"]["id"], found["b"]["id"]), ("one with", "body"))
+            found["b"].update(id="two with", at="two with")
+            self.assertEqual(found, stored)
+        self.assertEqual(self.server.post("/v1/compare?a=one%20with", "y" * 300000, "text/plain").status, 200)
+        for query, body, type, status in (
+                ("a=none", two, "text/plain", 404), ("a=one%20with&a_security=x", two, "text/plain", 404),
+                ("a=one%20with&b=two%20with", two, "text/plain", 400), ("a=one%20with&b_security=", two, "text/plain", 400),
+                ("a=", two, "text/plain", 400), ("", two, "text/plain", 400),
+                ("a=one%20with", "{}", "application/json", 422), ("a=one%20with", document("x", two), "application/x-ndjson", 415)):
+            self.refused(self.server.post("/v1/compare?" + query, body, type), status)
 
     def test_a_large_text_is_answered_by_a_worker(self):
         text = words("large", 20000)

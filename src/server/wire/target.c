@@ -35,7 +35,7 @@ static const struct {
     [ND_ROUTE_NEAR] = {"/v1/documents/{id}/near", ND_VERB_GET, HAS(SECURITY) | HAS(LIMIT), false},
     [ND_ROUTE_CLUSTER] = {"/v1/documents/{id}/cluster", ND_VERB_GET, HAS(SECURITY) | HAS(LIMIT),
                           false},
-    [ND_ROUTE_COMPARE] = {"/v1/compare", ND_VERB_GET,
+    [ND_ROUTE_COMPARE] = {"/v1/compare", ND_VERB_GET | ND_VERB_POST,
                           HAS(A) | HAS(B) | HAS(A_SECURITY) | HAS(B_SECURITY), false},
     [ND_ROUTE_CRAWL] = {"/v1/crawl", ND_VERB_GET, HAS(LIMIT) | HAS(EXPECT), false},
     [ND_ROUTE_SKETCHES] = {"/v1/sketches", ND_VERB_GET, 0, false},
