@@ -253,12 +253,17 @@ struct nd_neighbour {
     bool leads; /* for this caller */
 };
 
+/* How many pairs an answer reads: of a text with the texts of a label set (or as many as `limit` is),
+ * and at all. */
+enum { ND_STORE_PAIRS_OF_SET = 1000, ND_STORE_PAIRS = 200000 };
+
 /* What nd_session_near and _cluster find. */
 struct nd_neighbours {
     const struct nd_neighbour *document;
     size_t n;
-    size_t total; /* how many there are, of which up to `limit` are given */
-    /* Some may be missing, or in the wrong cluster, since not all pairs of a crowd are stored. */
+    size_t total; /* how many were found, of which up to `limit` are given */
+    /* Some may be missing, or in the wrong cluster, since not all pairs of a crowd are stored, and not
+     * all of those are read. */
     bool was_cut;
     struct nd_work work;
 };
@@ -295,7 +300,7 @@ enum nd_store_result nd_session_crawl(struct nd_session *session, const struct n
  * id (docs/http.md).  A place says where a list ended, so that another one goes on behind it; it is
  * made of what the caller sees.
  */
-enum { ND_STORE_PLACE_MAX = 176, ND_STORE_SCANNED = 10000, ND_STORE_PAIRS = 200000 };
+enum { ND_STORE_PLACE_MAX = 176, ND_STORE_SCANNED = 10000 };
 struct nd_place {
     size_t len;
     uint8_t bytes[ND_STORE_PLACE_MAX];

@@ -123,6 +123,7 @@ int nd_catalog_get(struct nd_txn *txn, enum nd_catalog_table table, const struct
     MDB_val k = key_value(key), v;
     int code = mdb_get(txn->txn, txn->catalog->table[table], &k, &v);
 
+    txn->n_rows++;
     if (code == MDB_NOTFOUND)
         return 0;
     if (code)
@@ -251,6 +252,7 @@ int nd_catalog_seek_before(struct nd_txn *txn, enum nd_catalog_table table, stru
     MDB_val k = key_value(key), v = {0, NULL};
     int code = open_cursor(txn, table);
 
+    txn->n_rows++;
     txn->is_found[table] = false;
     if (code == 0) {
         code = mdb_cursor_get(txn->cursor[table], &k, &v, MDB_SET_RANGE);

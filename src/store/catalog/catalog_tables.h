@@ -40,6 +40,7 @@ struct nd_txn {
     MDB_txn *txn;
     bool writes;
     bool no_space;
+    uint64_t n_rows;       /* that were looked for */
     enum nd_status failed; /* a call of a writing transaction */
     MDB_cursor *cursor[ND_CATALOG_TABLES];
     bool is_stale[ND_CATALOG_TABLES]; /* its cursor is of the time before a pause */

@@ -91,7 +91,7 @@ static enum nd_status collect(struct clustering *c, struct nd_clusters *out, str
     int found = 0;
 
     while (status == ND_OK && (found = nd_recent_next(&c->walk, &document, err)) > 0) {
-        out->was_cut = out->documents == ND_STORE_SCANNED || c->leaders->n_pairs > ND_STORE_PAIRS;
+        out->was_cut = out->documents == ND_STORE_SCANNED || c->leaders->n_read >= ND_STORE_PAIRS;
         if (out->was_cut)
             break;
         out->documents++;

@@ -21,6 +21,7 @@ struct cluster_listing {
     size_t limit, total;
     struct found_near *found;
     size_t n, capacity;
+    size_t n_read;              /* documents that have a text */
     struct nd_near_entry *near; /* a copy of what leaders->hit had */
     size_t n_near;
 };
@@ -50,6 +51,13 @@ static enum nd_store_result begin(struct nd_session *session, const struct nd_ca
     if (result != ND_STORE_OK)
         nd_session_end(session);
     return result;
+}
+
+/* Read as many pairs as the answer is to have documents. */
+static void read_up_to(struct nd_session *session, size_t limit)
+{
+    if (limit > session->leaders.most)
+        session->leaders.most = limit;
 }
 
 /* Whether documents with this text are duplicates of one another. */
@@ -82,7 +90,19 @@ static bool add_found(struct cluster_listing *l, const struct nd_near_entry *nea
     return true;
 }
 
-/* Add the first documents of a span, up to the limit, but not the one of an order; count all. */
+/* Whether one more document that has a text may be read; `n` of its span were. */
+static bool may_read(struct cluster_listing *l, size_t n)
+{
+    if (n < l->session->leaders.most && l->n_read < ND_STORE_PAIRS) {
+        l->n_read++;
+        return true;
+    }
+    l->session->leaders.was_cut = true;
+    return false;
+}
+
+/* Add the first documents of a span, up to the limit, but not the one of an order; count all, as far
+ * as they are read. */
 static enum nd_status add_holders(struct cluster_listing *l, const struct nd_near_entry *near,
                                   struct span span, uint64_t but, struct nd_error *err)
 {
@@ -90,7 +110,7 @@ static enum nd_status add_holders(struct cluster_listing *l, const struct nd_nea
     struct nd_entry entry;
     struct nd_view id;
     uint64_t order = span.from;
-    size_t n = 0;
+    size_t n = 0, n_read = 0;
     int found = 0;
     enum nd_status status = nd_reader_entry(&l->session->reader, near->number, &entry, err);
 
@@ -101,6 +121,8 @@ static enum nd_status add_holders(struct cluster_listing *l, const struct nd_nea
            (found = nd_catalog_next_holder(txn, near->number, &order, &id, err)) == 1 &&
            order < span.to;
          order++) {
+        if (!may_read(l, n_read++))
+            break;
         l->total += !span.is_all;
         if (order == but || n == l->limit)
             continue;
@@ -253,6 +275,7 @@ enum nd_store_result nd_session_near(struct nd_session *session, const struct nd
 
     if (result != ND_STORE_OK)
         return result;
+    read_up_to(session, limit);
     l.entry = row.entry;
     status = take_neighbours(&l, row.entry, err);
     for (size_t i = 0; status == ND_OK && i < l.n_near; i++)
@@ -399,6 +422,7 @@ enum nd_store_result nd_session_cluster(struct nd_session *session, const struct
 
     if (result != ND_STORE_OK)
         return result;
+    read_up_to(session, limit);
     if (equals_others(l.sketching, &l.row)) {
         status = find_leader(&l, &row, err);
         if (status == ND_OK)

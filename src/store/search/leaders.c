@@ -44,7 +44,8 @@ void nd_leaders_begin(struct nd_leaders *leaders, struct nd_txn *txn, const uint
     leaders->txn = txn;
     leaders->sets = sets;
     leaders->n_sets = n_sets;
-    leaders->n_pairs = 0;
+    leaders->n_pairs = leaders->n_read = 0;
+    leaders->most = ND_STORE_PAIRS_OF_SET;
     leaders->was_cut = false;
     leaders->without = leaders->absent = ND_NO_ENTRY;
 }
@@ -159,7 +160,7 @@ enum nd_status nd_leaders_order(struct nd_leaders *leaders, uint32_t entry, uint
 
 struct nd_pair_scan nd_pair_scan_begin(uint32_t entry, uint32_t bound)
 {
-    return (struct nd_pair_scan){.entry = entry, .bound = bound};
+    return (struct nd_pair_scan){.entry = entry, .bound = bound, .counted = UINT32_MAX};
 }
 
 /* Go on with the first set from here that the caller sees.  False: there is none. */
@@ -176,6 +177,27 @@ static bool skip_to_visible(const struct nd_leaders *leaders, struct nd_pair_sca
     return true;
 }
 
+/* Whether one more pair may be read. */
+static bool may_read(struct nd_leaders *leaders, struct nd_pair_scan *scan)
+{
+    if (scan->counted != scan->set)
+        scan->n = 0;
+    scan->counted = scan->set;
+    if (scan->n == leaders->most)
+        return false;
+    scan->n++;
+    leaders->n_pairs++;
+    leaders->n_read++;
+    return true;
+}
+
+/* The pair that was read is read again later. */
+static void put_back(struct nd_leaders *leaders, struct nd_pair_scan *scan)
+{
+    leaders->n_pairs--;
+    scan->n--;
+}
+
 int nd_pair_scan_next(struct nd_leaders *leaders, struct nd_pair_scan *scan,
                       struct nd_pair_row *row, struct nd_error *err)
 {
@@ -186,6 +208,10 @@ int nd_pair_scan_next(struct nd_leaders *leaders, struct nd_pair_scan *scan,
 
         if (found <= 0)
             return found;
+        if (leaders->n_read >= ND_STORE_PAIRS) {
+            scan->has_gap = true;
+            return 0;
+        }
         if (scan->set != set)
             continue; /* perhaps not a visible one */
         if (row->identical == ND_PAIR_GAP) {
@@ -202,8 +228,11 @@ int nd_pair_scan_next(struct nd_leaders *leaders, struct nd_pair_scan *scan,
             scan->other++;
             continue;
         }
-        leaders->n_pairs++;
-        return 1;
+        if (may_read(leaders, scan))
+            return 1;
+        scan->has_gap = true;
+        scan->set++;
+        scan->other = 0;
     }
     return 0;
 }
@@ -255,7 +284,7 @@ static enum nd_status step(struct nd_leaders *leaders, struct nd_error *err)
     if (!memo)
         return status;
     if (memo->order < order && memo->leads < 0) {
-        leaders->n_pairs--; /* it is read again once the other is decided */
+        put_back(leaders, scan); /* until the other is decided */
         return push_frame(leaders, other, memo->order) ? ND_OK : no_memory(err);
     }
     if (memo->order < order && memo->leads)

@@ -32,7 +32,9 @@ struct nd_pair_scan {
     uint32_t entry, bound;
     size_t at; /* of sets */
     uint32_t set, other;
-    bool has_gap; /* of the pairs that were looked for, some were never stored */
+    uint32_t counted; /* the set of which n pairs were read */
+    size_t n;
+    bool has_gap; /* of the pairs that were looked for, some were never stored, or not read */
 };
 
 /* The working memory of one thread. */
@@ -41,7 +43,9 @@ struct nd_leaders {
     const uint32_t *sets; /* which the caller sees, ascending */
     size_t n_sets;
     uint64_t n_pairs; /* that were read */
-    bool was_cut;     /* pairs that were not stored might have changed what was found */
+    uint64_t n_read;  /* of them, some twice */
+    size_t most;      /* pairs of an entry with a label set; more are not read */
+    bool was_cut; /* pairs that were not stored, or not read, might have changed what was found */
     /* A document that is left out of account, by its entry and order; and the entry, if nobody else
      * has its text; ND_NO_ENTRY: there is none. */
     uint32_t without, absent;
@@ -59,7 +63,10 @@ struct nd_leaders {
 };
 void nd_leaders_release(struct nd_leaders *leaders);
 
-/* Begin an answer. */
+/*
+ * Begin an answer.  It reads at most ND_STORE_PAIRS pairs; and of those of an entry with a label set
+ * the first ND_STORE_PAIRS_OF_SET, unless leaders->most is set.
+ */
 void nd_leaders_begin(struct nd_leaders *leaders, struct nd_txn *txn, const uint32_t *sets,
                       size_t n_sets);
 
