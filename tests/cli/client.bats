@@ -109,11 +109,12 @@ for line in open("log"):
     fake
     mkdir -p d/in
     echo "a text" >d/one.txt
-    echo "<html><body><p>a page</p></body></html>" >d/in/two.html
+    echo "<html><title>A title</title><body><p>a page</p></body></html>" >d/in/two.html
     tar cf three.tar -C d one.txt
     client post -q d three.tar >answers
     [ "$(logged '[(d["id"], d["text"].strip()) for d in row["documents"]]')" = \
-        "[('d/in/two.html', 'a page'), ('d/one.txt', 'a text'), ('three.tar!one.txt', 'a text')]" ]
+        "[('d/in/two.html', 'A title\na page'), ('d/one.txt', 'a text'), ('three.tar!one.txt', 'a text')]" ]
+    [ "$(logged '[d.get("title") for d in row["documents"]]')" = "['A title', None, None]" ]
     [ "$(values answers verdict)" = "new new duplicate" ]
     printf '%s\n' d three.tar >list
     client post -q --files-from list >listed

@@ -18,7 +18,7 @@ make_store() {
     cat >>docs.jsonl <<'END'
 {"id":"d1","security":["p","q"],"text":"another text with strange \u2028 characters \"\\"}
 END
-    echo '{"id":"d2","text":"a second version of this document"}' >>docs.jsonl
+    echo '{"id":"d2","title":"The second\nversion","text":"a second version of this document"}' >>docs.jsonl
     neardup client post -q --url "$url" --connections 1 docs.jsonl >/dev/null
     neardup client delete --url "$url" d30
 }
@@ -28,7 +28,7 @@ said() { # FILE
     python3 -c 'import json,sys
 for line in open(sys.argv[1]):
     row = json.loads(line)
-    print(row["id"], row["security"], row["text"], row["visits"]["visits"], [(v["version"], v["simhash"], v["distance"]) for v in row["versions"]])' "$1"
+    print(row["id"], row["security"], row["text"], row.get("title"), row["visits"]["visits"], [(v["version"], v["simhash"], v["distance"]) for v in row["versions"]])' "$1"
 }
 
 figure() { # NAME [STORE]
@@ -41,6 +41,8 @@ print(json.load(sys.stdin)[sys.argv[1]])' "$1"
     neardup store export -q store -o while.jsonl # a service has it
     stop
     neardup store export store >documents.jsonl 2>counts
+    [ "$(grep -c '"title":"The second version","text":"a second version' documents.jsonl)" -eq 1 ]
+    [ "$(grep -c '"title"' documents.jsonl)" -eq 1 ]
     [ "$(cat counts)" = "neardup: 30 documents" ]
     cmp while.jsonl documents.jsonl
     [ "$(wc -l <documents.jsonl)" -eq 30 ]

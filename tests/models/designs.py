@@ -13,7 +13,7 @@ NEW = "new"
 class Document:
     """A stored document: where its text is among the entries, and when it got that text."""
 
-    __slots__ = ("bound", "entry", "key", "order", "version")
+    __slots__ = ("bound", "entry", "key", "order", "version", "created")
 
     def __init__(self, key, entry, order, version, bound):
         self.key, self.entry, self.order, self.version = key, entry, order, version
@@ -57,6 +57,7 @@ class Store:
             self.label_sets.append(label_set)
         entry = label_set, text
         new = Document((name, label_set), entry, self.next_order, old.version + 1 if old else 1, self.next_number)
+        new.created = old.created if old else new.order
         self.next_order += 1
         if entry not in self.entries:
             self.add_entry(entry)
@@ -200,6 +201,10 @@ class Store:
             return "several" if found else "not found"
         return found[0].key, found[0].version
 
+    def newest(self, seen):
+        """The documents in the order of their first versions, the latest first."""
+        return [d.key for d in sorted(self.visible(seen), key=lambda d: (d.created, d.key), reverse=True)]
+
     def answers(self, names, seen):
         """All that a caller can hear without writing."""
         documents = self.visible(seen)
@@ -217,7 +222,7 @@ class Store:
         ]
         contents = len({d.entry for d in documents})
         of_texts = [self.nearest(text, seen) for text in range(len(self.near))]  # as queries, stored or not
-        return of_each, of_texts, [self.get(name, seen) for name in names], len(documents), contents
+        return of_each, of_texts, [self.get(name, seen) for name in names], self.newest(seen), len(documents), contents
 
 
 class GlobalLeaders(Store):
