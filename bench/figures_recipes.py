@@ -7,7 +7,7 @@ import json
 import random
 import re
 
-import measure_edits
+import measure_perturb
 import places
 from figures import share
 from figures_uses import documents, write
@@ -16,7 +16,6 @@ FRAMED = "boost-docs-2-versions"
 METADATA = "seshasai-2009-extra-metadata"
 SHARED = "headline title descriptors".split()
 FIELDS = "headline title descriptors byline desk section page year weekday".split()
-SAME_ON_PLAIN_TEXT = [METADATA, "seshasai-2009-tagged-text"]
 TABLES = ["reuters21578", "enron-spam", "ota-small"]
 
 # Seshasai 2009, section 6.4.1: two reports that were taken for near duplicates, and what they had.
@@ -58,10 +57,10 @@ def edits(tools):
     """The table of bench/run edits."""
     args = argparse.Namespace(set="reuters21578", documents=3000, words=100)
     corpus = places.corpus(args.set)
-    path, n = measure_edits.make_texts(corpus, args)
+    path, n = measure_perturb.make_texts(tools.binary, corpus, args)
     cells = []
-    for row in measure_edits.measure(tools.binary, corpus, path, n):
-        if row["recipe"] in SAME_ON_PLAIN_TEXT:
+    for row in measure_perturb.measure(tools.binary, corpus, path, n):
+        if row["recipe"] in measure_perturb.SAME_ON_PLAIN_TEXT:
             continue
         cells += [share(round(x * n), n) for x in row["share"]] + [row["other"]]
     return cells

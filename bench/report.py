@@ -716,7 +716,7 @@ def edits():
         [f"`{run['recipe']}`", *[f"{x:.3f}" for x in run["share"]], str(run["other"])]
         for run in runs
     ]
-    columns = ["recipe", *[f"{n} edit{'s' * (n > 1)}" for n in runs[0]["edits"]], "other pairs"]
+    columns = ["recipe", *[f"{share:.1%}" for share in runs[0]["edited"]], "other pairs"]
     return heading(runs[0]) + "\n\n" + table(columns, rows)
 
 

@@ -95,6 +95,28 @@ static enum nd_status use_mirrors(const struct settings *s, const struct nd_run_
     return nd_run_mirrors(s->run, &s->use.mirrors, events, summary, err);
 }
 
+static bool perturb_fits(const struct settings *s)
+{
+    const bool fits = is_given(s, "insert") || is_given(s, "delete") || is_given(s, "swap") ||
+                      is_given(s, "replace");
+
+    if (!fits)
+        say("no edits: give --insert, --delete, --swap or --replace");
+    return fits;
+}
+
+static enum nd_status use_perturb(const struct settings *s, const struct nd_run_events *events,
+                                  struct nd_use_summary *summary, struct nd_error *err)
+{
+    struct nd_perturb_params params = s->use.perturb;
+    enum nd_status status;
+
+    params.seed = s->use.eval.seed;
+    status = nd_run_perturb(s->run, &params, events, summary, err);
+    summary->found = summary->documents;
+    return status;
+}
+
 static enum nd_status use_template(const struct settings *s, const struct nd_run_events *events,
                                    struct nd_use_summary *summary, struct nd_error *err)
 {
@@ -312,6 +334,12 @@ const struct command command_table[] = {
      "pairs.tsv\n"
      "  neardup eval --truth labels.tsv --universe labelled --curve resemblance listed.tsv\n",
      .run = cmd_eval},
+    {"clusters", FOR_CLUSTERS, "[OPTION…] [FILE|-]…",
+     "Count clusters by their sizes, and near duplicates of a document, without any truth.",
+     "  neardup clusters pairs.tsv --documents corpus.jsonl\n"
+     "  neardup clusters clusters.tsv --sizes\n"
+     "  neardup clusters distances.tsv --total 1000 --curve distance\n",
+     .run = cmd_clusters},
     {"sample", FOR_SAMPLE, "[OPTION…] PAIRS",
      "Draw pairs for people to judge, by strata or by documents, and make the page to judge them "
      "on.",
@@ -377,6 +405,13 @@ const struct command command_table[] = {
      "  neardup anchors site/ -o linked.jsonl\n"
      "  neardup anchors --base https://example.org/ --window 0 site/ -o linked.jsonl\n",
      .fits = anchors_fits, .use = use_anchors},
+    {"perturb", FOR_PERTURB, "[OPTION…] [FILE|DIR|-]…",
+     "Insert, remove, swap or replace words of each document at random, to see what a recipe "
+     "stands.",
+     "  neardup perturb --replace 2% corpus.jsonl -o edited.jsonl\n"
+     "  neardup perturb --insert 1 --delete 1 --swap 1 --seed 7 corpus.jsonl -o edited.jsonl\n"
+     "  neardup perturb --delete 3 --lexicon words.txt corpus.jsonl -o edited.jsonl\n",
+     .fits = perturb_fits, .use = use_perturb},
     {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
      "Follow documents over time: how much each version changes, and when to visit next.",
      "  neardup track monday.html tuesday.html wednesday.html\n"

@@ -268,6 +268,25 @@ SETTER(set_ratio)
     return ND_OK;
 }
 
+/* A number of words, or a share of them, which has a point, a slash or a percent sign. */
+SETTER(set_amount)
+{
+    struct nd_perturb_amount *to = member(s, o);
+    char rest;
+
+    *to = (struct nd_perturb_amount){.share = {0, 1}};
+    if (!strpbrk(value, "./%")) {
+        if (*value >= '0' && *value <= '9' && sscanf(value, "%9u%c", &to->words, &rest) == 1)
+            return ND_OK;
+    } else if (nd_ratio_parse(value, strlen(value), &to->share, NULL) == ND_OK &&
+               to->share.p <= to->share.q) {
+        return ND_OK;
+    }
+    return nd_fail(err, ND_EINVAL,
+                   "--%s: '%s' is neither a number of words nor a share such as 2%%", o->name,
+                   value);
+}
+
 SETTER(set_duration)
 {
     uint64_t *to = member(s, o);
@@ -376,7 +395,7 @@ SETTER(set_json)
     if (s->use.filter.output == ND_FILTER_ANNOTATE)
         s->use.filter.output = ND_FILTER_ROWS;
     s->use.pairs.json = s->use.track.json = s->use.mirrors.json = s->use.template.json = 1;
-    s->use.eval.json = s->use.sample.json = 1;
+    s->use.eval.json = s->use.sample.json = s->use.clusters.json = 1;
     return ND_OK;
 }
 

@@ -24,6 +24,7 @@ DECLARE(set_number);
 DECLARE(set_word);
 DECLARE(set_design);
 DECLARE(set_ratio);
+DECLARE(set_amount);
 DECLARE(set_duration);
 DECLARE(set_method);
 DECLARE(set_bands);

@@ -265,7 +265,7 @@ const struct option option_table[] = {
     {NULL, "exclude", 0, "PATTERN",
      "in folders and archives, skip files whose name matches; may be repeated", FOR_INPUT, RUN},
     {NULL, "strict", 0, NULL, "stop at the first bad record or failed input, and write nothing",
-     FOR_RUNS | FOR_DF | FOR_INDEX | FOR_EVAL | FOR_SWEEP | FOR_SAMPLE, RUN},
+     FOR_RUNS | FOR_DF | FOR_INDEX | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE, RUN},
     {NULL, "strict", 0, NULL, "stop at the first document that cannot be read or is refused",
      FOR_CLIENT, RUN, .parts = POSTING},
     {NULL, "max-bad", 0, "SHARE",
@@ -421,6 +421,22 @@ const struct option option_table[] = {
     {NULL, "url-field", 0, "FIELD", "the field with the address of a record (default: url)",
      FOR_ANCHORS, TEXT(use.anchors.url)},
 
+    {"Edits", "insert", 0, "N|SHARE",
+     "insert N words in each document, or as many as a share of its words, such as 2%; the words "
+     "are "
+     "those of all documents, the more frequent the more often",
+     FOR_PERTURB, TO(set_amount, use.perturb.insert)},
+    {NULL, "delete", 0, "N|SHARE", "remove N words, or a share of them", FOR_PERTURB,
+     TO(set_amount, use.perturb.remove)},
+    {NULL, "swap", 0, "N|SHARE", "exchange N words, or a share of them, with the next one",
+     FOR_PERTURB, TO(set_amount, use.perturb.swap)},
+    {NULL, "replace", 0, "N|SHARE", "put others in place of N words, or of a share of them",
+     FOR_PERTURB, TO(set_amount, use.perturb.replace)},
+    {NULL, "lexicon", 0, "FILE",
+     "edit only the words of this list, one a line, and insert only these; shares are of these "
+     "words",
+     FOR_PERTURB, TEXT(use.perturb.lexicon)},
+
     {"Hosts", "url-field", 0, "FIELD", "the field with the address of a page (default: url)",
      FOR_MIRRORS, TEXT(use.mirrors.url)},
     {NULL, "sample", 0, "N",
@@ -442,6 +458,22 @@ const struct option option_table[] = {
      FOR_TEMPLATE, TEXT(use.template.clusters)},
     {NULL, "cluster", 0, "ID", "the cluster that contains this document", FOR_TEMPLATE,
      TEXT(use.template.cluster)},
+
+    {"The results", "documents", 0, "FILE|DIR",
+     "the documents that there are, of which only the ids are read; may be repeated (default: "
+     "those "
+     "of each result)",
+     FOR_CLUSTERS, LIST(use.documents)},
+    {NULL, "total", 0, "N", "there are N documents", FOR_CLUSTERS, NUMBER(total, 1, 4294967295)},
+    {NULL, "curve", 0, "COLUMN",
+     "figures at each value of a column of the pairs, given by its name or number, for the pairs "
+     "down "
+     "to it; COLUMN:asc where low values come first, as by default for distance, hamming and bits",
+     FOR_CLUSTERS, TEXT(use.clusters.curve)},
+    {NULL, "sizes", 0, NULL,
+     "a row for each size: how many clusters have it, and how many documents have so many near "
+     "duplicates and themselves",
+     FOR_CLUSTERS, FLAG(use.clusters.by_size)},
 
     {"The sample", "strata", 0, "COLUMN:WIDTH",
      "divide the pairs by a column, given by its name or number, at multiples of WIDTH; COLUMN: at "
@@ -493,8 +525,8 @@ const struct option option_table[] = {
      "read the truth as pairs, clusters, a manifest or classes (default: it is recognised)",
      FOR_EVAL | FOR_SWEEP, WORD_FROM(use.eval.truth_form, "pairs clusters manifest classes", 1)},
     {NULL, "result", 0, "FORM",
-     "read the results as pairs, clusters or a manifest (default: each is recognised)", FOR_EVAL,
-     WORD_FROM(use.eval.result_form, "pairs clusters manifest", 1)},
+     "read the results as pairs, clusters or a manifest (default: each is recognised)",
+     FOR_EVAL | FOR_CLUSTERS, WORD_FROM(use.eval.result_form, "pairs clusters manifest", 1)},
     {NULL, "at", 0, "SCORE",
      "the labels of the truth are scores, and pairs with this score or a higher one are the same",
      FOR_EVAL | FOR_SWEEP, SET(set_at)},
@@ -525,8 +557,8 @@ const struct option option_table[] = {
     {NULL, "resamplings", 0, "N",
      "draw components N times for the intervals; 0: without intervals (default: 1000)",
      FOR_EVAL | FOR_SWEEP, NUMBER(use.eval.resamplings, 0, 1000000)},
-    {NULL, "seed", 0, "N", "draw others (default: 1)", FOR_EVAL | FOR_SWEEP | FOR_SAMPLE,
-     NUMBER(use.eval.seed, 0, 4294967295)},
+    {NULL, "seed", 0, "N", "draw others (default: 1)",
+     FOR_EVAL | FOR_SWEEP | FOR_SAMPLE | FOR_PERTURB, NUMBER(use.eval.seed, 0, 4294967295)},
     {NULL, "removals", 0, NULL,
      "measure what dedup removes with each setting (default: the pairs that pairs lists)",
      FOR_SWEEP, FLAG(use.sweep.removes)},
@@ -602,7 +634,7 @@ const struct option option_table[] = {
      "for .zst, 6 for .xz, 9 for .bz2, 1 for .lz4)",
      FOR_RUNS, RUN},
     {NULL, "output", 'o', "FILE", "where the table goes (default: - for standard output)",
-     FOR_EVAL | FOR_SWEEP | FOR_SAMPLE, RUN},
+     FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE, RUN},
     {NULL, "output", 'o', "FILE",
      "also write the plan to FILE, as JSON, for dedup --predicted FILE", FOR_PLAN, RUN},
     {NULL, "output", 'o', "FILE", "where the answers go (default: standard output)", FOR_CLIENT,
@@ -688,14 +720,16 @@ const struct option option_table[] = {
      FOR_DEDUP | FOR_APPLY, RUN},
     {NULL, "force", 0, NULL, "replace an input without a question", FOR_FILTER | FOR_COLLAPSE, RUN},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings",
-     (FOR_RUNS & ~(unsigned)FOR_SKETCH) | FOR_PLAN | FOR_DF | FOR_EVAL | FOR_SWEEP | FOR_SAMPLE,
+     (FOR_RUNS & ~(unsigned)FOR_SKETCH) | FOR_PLAN | FOR_DF | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP |
+         FOR_SAMPLE,
      FLAG(quiet)},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings", FOR_SKETCH,
      FLAG(quiet), .parts = "documents merge subset"},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings", FOR_INDEX,
      FLAG(quiet), .parts = "build add merge remove query pairs stats"},
     {NULL, "progress", 0, NULL, "show progress even if standard error is not a terminal",
-     FOR_RUNS | FOR_PLAN | FOR_DF | FOR_INDEX | FOR_EVAL | FOR_SWEEP | FOR_SAMPLE, FLAG(progress)},
+     FOR_RUNS | FOR_PLAN | FOR_DF | FOR_INDEX | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE,
+     FLAG(progress)},
 
     {NULL, "quiet", 'q', NULL, "no progress and no counts; only errors and warnings", FOR_CLIENT,
      FLAG(quiet)},
@@ -715,7 +749,7 @@ const struct option option_table[] = {
      FOR_PAIRS, RATIO(use.pairs.near_misses, 0, 0)},
     {NULL, "json", 0, NULL, "write the result as JSON",
      FOR_COMPARE | FOR_PLAN | FOR_PAIRS | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE | FOR_EXPLAIN |
-         FOR_EVAL | FOR_SWEEP | FOR_SAMPLE,
+         FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE,
      SET(set_json)},
     {NULL, "json", 0, NULL, "with --annotate, write a JSON object for messages too", FOR_FILTER,
      SET(set_json)},
@@ -724,7 +758,8 @@ const struct option option_table[] = {
      WORD(use.color, "auto always never")},
 
     {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",
-     FOR_RUNS | FOR_PLAN | FOR_INDEX | FOR_DF | FOR_EVAL | FOR_SWEEP | FOR_SAMPLE, RUN},
+     FOR_RUNS | FOR_PLAN | FOR_INDEX | FOR_DF | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE,
+     RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again (default: $TMPDIR, or /tmp)",
      FOR_PLAN | FOR_SKETCH | FOR_INDEX, RUN},

@@ -49,10 +49,12 @@ struct use_settings {
     struct nd_mirrors_params mirrors;
     struct nd_template_params template;
     struct nd_anchors_params anchors;
+    struct nd_perturb_params perturb;
     struct nd_plan_params plan;
     struct nd_eval_params eval;
     struct words positive, documents; /* of eval, and of sample */
     struct nd_sample_params sample;
+    struct nd_clusters_params clusters;
     const char *page;             /* of sample */
     bool judged;                  /* of eval: the files are judgements */
     struct nd_sweep_params sweep; /* its eval is that above */
@@ -120,6 +122,7 @@ struct settings {
     struct words given;        /* names of the given options, in order */
     struct words assignments;  /* of recipe show */
     const char *df;            /* of recipe and index */
+    unsigned total;            /* of clusters */
     bool quiet, progress, help, canonical;
 };
 
@@ -149,7 +152,9 @@ enum commands {
     FOR_EVAL = 1 << 20,  /* likewise, for their ids */
     FOR_DOCTOR = 1 << 30,
 
-    FOR_SAMPLE = 1 << 23, /* reads documents, but without a recipe */
+    FOR_SAMPLE = 1 << 23,   /* reads documents, but without a recipe */
+    FOR_CLUSTERS = 1 << 24, /* likewise, for their ids */
+    FOR_PERTURB = 1 << 25,  /* likewise */
     FOR_SWEEP = 1 << 26,
     FOR_REPRODUCE = 1 << 27,
 
@@ -159,16 +164,16 @@ enum commands {
     FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
                   FOR_TEMPLATE, /* commands with any number of inputs and one output */
     FOR_USES = FOR_COMPARE | FOR_STREAMS,
-    FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS |
-               FOR_APPLY, /* that read any number of inputs */
+    FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS | FOR_APPLY |
+               FOR_PERTURB, /* that read any number of inputs */
     FOR_PAIRWISE =
         FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
     FOR_ALL = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_SKETCH | FOR_DF |
               FOR_USES | FOR_INDEX, /* that read documents, by a recipe */
-    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL |
-                FOR_SAMPLE, /* that read documents */
-    FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_SWEEP | FOR_DF | FOR_HAMMING | FOR_CLIENT |
-                FOR_EVAL, /* that take any number of files */
+    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL | FOR_SAMPLE |
+                FOR_PERTURB, /* that read documents */
+    FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_SWEEP | FOR_DF | FOR_HAMMING | FOR_CLIENT | FOR_EVAL |
+                FOR_CLUSTERS, /* that take any number of files */
 };
 
 /*
@@ -272,6 +277,7 @@ int cmd_eval(struct settings *s);
 int cmd_sweep(struct settings *s);
 int cmd_sample(struct settings *s);
 int cmd_reproduce(struct settings *s);
+int cmd_clusters(struct settings *s);
 int cmd_client(struct settings *s);
 int cmd_serve(struct settings *s);
 int cmd_store(struct settings *s);

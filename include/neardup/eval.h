@@ -83,6 +83,35 @@ ND_API enum nd_status nd_run_eval(const struct nd_run_options *options,
                                   const struct nd_run_events *events, FILE *stream,
                                   struct nd_error *err);
 
+/* ---- Sizes of clusters, without a truth -------------------------------------------------------
+ */
+
+/* Starts from zeroes. */
+struct nd_clusters_params {
+    /* "-" is the standard input. */
+    const char *const *results;
+    size_t n_results;
+    enum nd_eval_form result_form;
+    /* How many documents there are, if the options name none.  0: those of the results. */
+    uint64_t total;
+    /* As in struct nd_eval_params: rows for each value, of the pairs down to it. */
+    const char *curve;
+    /* A row for each size of clusters, in place of one for all. */
+    unsigned char by_size;
+    /* JSON Lines instead of TSV. */
+    unsigned char json;
+};
+
+/*
+ * Write to a stream how large the clusters of results are, and how many near duplicates a document
+ * has (docs/format/eval.md). The paths of the options are the documents. ND_EINPUT: a file cannot be
+ * read, names an unknown document, or has more than 1,000 values.
+ */
+ND_API enum nd_status nd_run_clusters(const struct nd_run_options *options,
+                                      const struct nd_clusters_params *params,
+                                      const struct nd_run_events *events, FILE *stream,
+                                      struct nd_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -398,6 +398,36 @@ ND_API enum nd_status nd_run_anchors(const struct nd_run_options *options,
                                      const struct nd_run_events *events,
                                      struct nd_use_summary *summary, struct nd_error *err);
 
+/* ---- Documents edited at random ---------------------------------------------------------------
+ */
+
+/* How many words: a number of them, or a share of those that there are.  Zeroes: none. */
+struct nd_perturb_amount {
+    unsigned words;
+    struct nd_ratio share;
+};
+
+/* Start from nd_perturb_params_default(). */
+struct nd_perturb_params {
+    struct nd_perturb_amount insert, remove, swap, replace;
+    /* A file with a word in each line: only these words are edited, and they are what is inserted.
+     * NULL: any word is edited, and what is inserted are words of the documents. */
+    const char *lexicon;
+    unsigned seed;
+};
+ND_API struct nd_perturb_params nd_perturb_params_default(void);
+
+/*
+ * Write each document with words inserted, removed, replaced, and exchanged with the next, as JSON
+ * Lines: id, text, words (there were) and edits (docs/format/uses.md).  Without a lexicon, if words
+ * are inserted, the inputs are read twice.  summary->found: documents that were edited.  ND_EINVAL:
+ * standard input would be read twice.
+ */
+ND_API enum nd_status nd_run_perturb(const struct nd_run_options *options,
+                                     const struct nd_perturb_params *params,
+                                     const struct nd_run_events *events,
+                                     struct nd_use_summary *summary, struct nd_error *err);
+
 #ifdef __cplusplus
 }
 #endif

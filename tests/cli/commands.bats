@@ -107,8 +107,9 @@ commands() {
     echo '{"set":"s","question":"which of the words of this question stand in the other text too"}' >quiz.jsonl
     echo '{"id":"t","text":"a text of its own that nobody asked about before"}' >train.jsonl
     printf '%s\t%s\n' a 1 b 1 c 1 4 2 5 3 >truth.tsv
-    printf '%s\t%s\t1\n' a b a c | tee labels.tsv exact.tsv listed.tsv near.tsv >pairs.tsv
+    printf '%s\t%s\t1\n' a b a c | tee labels.tsv exact.tsv listed.tsv near.tsv distances.tsv >pairs.tsv
     printf '%s\t%s\n' a a b a c a 4 4 5 5 >clusters.tsv
+    printf 'one\ntwo\n' >words.txt
     printf 'ff\n01\n' | tee fingerprints.txt more.txt >queries.txt
     sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^neardup\|^zcat/p}' "$man"/*.1 |
         grep -v '^neardup \(serve\|store\|client\) ' >examples # serve.bats, store.bats, client.bats

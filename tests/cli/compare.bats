@@ -192,32 +192,6 @@ PY
     [[ $output == *"weights need a recipe with a signature"* ]]
 }
 
-@test "so many words edited are so many edits, and terms in another order are the same terms" {
-    edit_words="$BATS_TEST_DIRNAME/../../bench/edit_words.py"
-    python3 -c 'import json
-for d in range(20):
-    print(json.dumps({"id": d, "text": "  " + "\n ".join(f"w{d}x{i}" for i in range(60)) + " "}))' >a.jsonl
-    for n in 0 1 3 8; do
-        python3 "$edit_words" --edits $n --kinds insert,delete --seed $n a.jsonl >b.jsonl
-        python3 "$edit_words" --edits $n --kinds insert,delete --seed $n <a.jsonl | cmp - b.jsonl
-        python3 "$edit_words" --edits $n --kinds transpose a.jsonl >c.jsonl
-        for d in 0 7 19; do
-            sed -n $((d + 1))p b.jsonl >b1.jsonl
-            sed -n $((d + 1))p c.jsonl >c1.jsonl
-            sed -n $((d + 1))p a.jsonl >a1.jsonl
-            edits=$(neardup compare a1.jsonl b1.jsonl --metric edit || true)
-            [ "$edits" -le $n ]
-            [ $n -ne 1 ] || [ "$edits" -eq 1 ]
-            edits=$(neardup compare a1.jsonl c1.jsonl --metric edit || true)
-            [ "$edits" -le $((2 * n)) ]
-            [ $n -ne 1 ] || [ "$edits" -eq 2 ]
-            [ "$(neardup compare a1.jsonl c1.jsonl --metric cosine-tf || true)" = 1.000000 ]
-        done
-    done
-    run python3 "$edit_words" --kinds replace a.jsonl
-    [ "$status" -eq 2 ]
-}
-
 @test "the cosine does not change with the length of the vectors, the inner product does" {
     echo "the ferry leaves the old harbour at nine and the old town at ten" >a.txt
     echo "at nine the bus leaves the town" >b.txt

@@ -85,7 +85,7 @@ OF_DOCUMENTS = {
     "index stats": "--recipe default docs.jsonl",
 }
 # Options that come behind those of the base, which they replace.
-LAST = {"--strata", "--size", "--html", "--set", "--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
+LAST = {"--insert", "--delete", "--swap", "--replace", "--strata", "--size", "--html", "--set", "--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
 OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--layout", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
 ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "binary": "dir data.bin a.txt",
        "short": "docs.jsonl d6 d8", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
@@ -96,6 +96,8 @@ BASE = {
     "plan": "docs.jsonl",
     "apply": "m.jsonl docs.jsonl -o out/o",
     "eval": "--truth truth.tsv --universe labelled --documents known.jsonl listed.tsv -o out/o",
+    "perturb": "docs.jsonl --insert 1 --delete 1 --swap 1 --replace 1 -o out/o",
+    "clusters": "listed.tsv --documents known.jsonl -o out/o",
     "sample": "listed.tsv --documents known.jsonl --html out/h --strata resemblance:0.1 -n 12 -o out/o",
     "sweep": "--truth some.tsv --universe labelled --set recall=0.9,0.99 docs.jsonl -o out/o",
     "reproduce": "slides-rose seshasai-6.4.3 -o out/o",
@@ -139,7 +141,7 @@ TRY = {
     "positive": "0", "close": FLAG, "resamplings": "10", "seed": "2", "curve": "3", "by": "last",
     "files": "out/files", "tsv": FLAG,
     "removals": FLAG, "time": FLAG, "sweep set": "shingle=1,2", "sweep truth": "some-more.tsv",
-    "track time": "at", "sweep df": "t.df", "strata": "resemblance:0.5", "allocation": "equal", "size": "8", "half-width": "20%", "html": "out/g",
+    "track time": "at", "sweep df": "t.df", "strata": "resemblance:0.5", "allocation": "equal", "size": "8", "half-width": "20%", "total": "1000", "sizes": FLAG, "insert": "3", "delete": "3", "swap": "3", "replace": "3", "lexicon": "ids", "html": "out/g",
     "threshold": "1",
     "shingle": "1",
     "characters": "60",
@@ -308,6 +310,8 @@ UNSEEN += ["force"]
 UNSEEN += ["apply text-format", "apply max-bad"]
 # sample shows its documents, which are JSON Lines; judging.bats tries what is of texts, and judged files.
 UNSEEN += ["eval judged", "sample documents"] + ["sample " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
+# Nor do those of clusters: clusters.bats tries these.
+UNSEEN += ["clusters " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # eval reads only the ids of its documents, and a result of pairs removes none: eval.bats tries these.
 UNSEEN += ["lost"] + ["eval " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # Nothing here is a corpus of a paper: reproduce.bats tries it.

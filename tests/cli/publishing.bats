@@ -71,6 +71,9 @@ d/docs.jsonl | template d/docs.jsonl -q -o OUT
 d/docs.jsonl | template d -q -o OUT
 clusters.tsv | eval --truth clusters.tsv manifest -q -o OUT
 manifest | eval --truth clusters.tsv manifest -q -o OUT
+d/docs.jsonl | perturb d/docs.jsonl -q --delete 1 -o OUT
+d/docs.jsonl | perturb d -q --insert 1 -o OUT
+manifest | clusters clusters.tsv manifest -q -o OUT
 manifest | sample manifest -q -o OUT
 manifest | sample manifest -q --documents d/docs.jsonl -o /dev/null --html OUT
 d/docs.jsonl | sample manifest -q --documents d/docs.jsonl -o /dev/null --html OUT

@@ -3,19 +3,25 @@
 
 #include <inttypes.h>
 
+/* The ids of documents while they are read. */
+struct ids_reading {
+    struct nd_eval_ids *ids;
+    struct nd_use documents;
+};
+
 static enum nd_status take(void *context, const struct nd_parsed *parsed, struct nd_error *err)
 {
-    struct nd_evaluation *e = context;
-    const struct nd_name name = nd_use_name(&e->documents, parsed);
-    const size_t before = e->ids.names.count;
+    struct ids_reading *x = context;
+    const struct nd_name name = nd_use_name(&x->documents, parsed);
+    const size_t before = x->ids->names.count;
     struct nd_view plain;
     char shown[100];
     uint32_t id;
 
-    if (!nd_eval_ids_plain(&e->ids, name.text, &plain) ||
-        !nd_groups_number(&e->ids.names, plain, &id))
+    if (!nd_eval_ids_plain(x->ids, name.text, &plain) ||
+        !nd_groups_number(&x->ids->names, plain, &id))
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu ids", before);
-    if (e->ids.names.count > before)
+    if (x->ids->names.count > before)
         return ND_OK;
     nd_name_show(name.text, shown, sizeof shown);
     return nd_fail(err, ND_EINPUT,
@@ -23,15 +29,18 @@ static enum nd_status take(void *context, const struct nd_parsed *parsed, struct
                    parsed->source->path, parsed->record.line, shown);
 }
 
-static enum nd_status read_documents(struct nd_evaluation *e, const struct nd_run_options *options,
-                                     const struct nd_run_events *events, struct nd_error *err)
+enum nd_status nd_eval_ids_read(struct nd_eval_ids *ids, const struct nd_run_options *options,
+                                const struct nd_run_events *events, struct nd_error *err)
 {
     static const struct nd_run_request request = {.ignores_signatures = true};
-    enum nd_status status = nd_use_begin(&e->documents, options, &request, events, err);
+    struct ids_reading x = {.ids = ids};
+    enum nd_status status = nd_use_begin(&x.documents, options, &request, events, err);
 
     if (status == ND_OK)
-        status = nd_use_walk(&e->documents, -1, take, e, err);
-    return nd_use_end(&e->documents, status, 0, NULL, err);
+        status = nd_use_walk(&x.documents, -1, take, &x, err);
+    status = nd_use_end(&x.documents, status, 0, NULL, err);
+    ids->n_known = ids->names.count;
+    return status;
 }
 
 static enum nd_status read_truth(struct nd_evaluation *e, struct nd_error *err)
@@ -68,8 +77,7 @@ enum nd_status nd_evaluation_read(struct nd_evaluation *e, const struct nd_run_o
     e->params = params;
     e->has_documents = options->n_paths > 0;
     if (e->has_documents)
-        status = read_documents(e, options, events, err);
-    e->ids.n_known = e->ids.names.count;
+        status = nd_eval_ids_read(&e->ids, options, events, err);
     return status == ND_OK ? read_truth(e, err) : status;
 }
 

@@ -10,9 +10,8 @@ struct nd_evaluation {
     const struct nd_eval_params *params;
     struct nd_eval_ids ids;
     struct nd_relation truth;
-    bool has_documents;      /* the ids are those of documents, and no others count */
-    bool all;                /* every pair of them counts, not only those that the truth labels */
-    struct nd_use documents; /* while they are read */
+    bool has_documents; /* the ids are those of documents, and no others count */
+    bool all;           /* every pair of them counts, not only those that the truth labels */
 };
 
 /*
@@ -23,6 +22,9 @@ struct nd_evaluation {
 enum nd_status nd_evaluation_read(struct nd_evaluation *e, const struct nd_run_options *options,
                                   const struct nd_eval_params *params,
                                   const struct nd_run_events *events, struct nd_error *err);
+/* Number the ids of the documents that the options name.  ND_EINPUT: an id comes again. */
+enum nd_status nd_eval_ids_read(struct nd_eval_ids *ids, const struct nd_run_options *options,
+                                const struct nd_run_events *events, struct nd_error *err);
 void nd_evaluation_release(struct nd_evaluation *e);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "evidence/name.h"
+#include "uses/eval/evaluation.h"
 #include "uses/judging/judging_page.h"
 #include "uses/judging/strata.h"
 #include "uses/use.h"
@@ -55,16 +56,6 @@ static enum nd_status no_memory(struct nd_error *err)
 
 /* ---- The documents --------------------------------------------------------------------------- */
 
-static enum nd_status walk(struct sampling *s, nd_run_take *take, struct nd_error *err)
-{
-    static const struct nd_run_request request = {.ignores_signatures = true};
-    enum nd_status status = nd_use_begin(&s->documents, s->options, &request, s->events, err);
-
-    if (status == ND_OK)
-        status = nd_use_walk(&s->documents, -1, take, s, err);
-    return nd_use_end(&s->documents, status, 0, NULL, err);
-}
-
 /* Refuse an id that a document before this one has. */
 static enum nd_status refuse_again(const struct nd_parsed *parsed, struct nd_view name,
                                    struct nd_error *err)
@@ -75,21 +66,6 @@ static enum nd_status refuse_again(const struct nd_parsed *parsed, struct nd_vie
     return nd_fail(err, ND_EINPUT,
                    "%s:%" PRIu64 ": the id '%s' again: each document needs an id of its own",
                    parsed->source->path, parsed->record.line, shown);
-}
-
-/* Number the ids of all documents. */
-static enum nd_status take_id(void *context, const struct nd_parsed *parsed, struct nd_error *err)
-{
-    struct sampling *s = context;
-    const struct nd_name name = nd_use_name(&s->documents, parsed);
-    const size_t before = s->ids.names.count;
-    struct nd_view plain;
-    uint32_t id;
-
-    if (!nd_eval_ids_plain(&s->ids, name.text, &plain) ||
-        !nd_groups_number(&s->ids.names, plain, &id))
-        return no_memory(err);
-    return s->ids.names.count > before ? ND_OK : refuse_again(parsed, name.text, err);
 }
 
 /* Keep the text of a document that is wanted. */
@@ -118,6 +94,7 @@ static enum nd_status take_text(void *context, const struct nd_parsed *parsed, s
 
 static enum nd_status read_texts(struct sampling *s, struct nd_error *err)
 {
+    static const struct nd_run_request request = {.ignores_signatures = true};
     const size_t n = s->ids.names.count;
     enum nd_status status;
 
@@ -131,7 +108,10 @@ static enum nd_status read_texts(struct sampling *s, struct nd_error *err)
 
         s->is_wanted[ids >> 32] = s->is_wanted[(uint32_t)ids] = true;
     }
-    status = walk(s, take_text, err);
+    status = nd_use_begin(&s->documents, s->options, &request, s->events, err);
+    if (status == ND_OK)
+        status = nd_use_walk(&s->documents, -1, take_text, s, err);
+    status = nd_use_end(&s->documents, status, 0, NULL, err);
     for (size_t id = 1; status == ND_OK && id <= n; id++)
         if (s->is_wanted[id] && !s->text[id]) {
             char shown[100];
@@ -482,7 +462,7 @@ enum nd_status nd_run_sample(const struct nd_run_options *options,
     if (status == ND_OK)
         status = nd_strata_parse(&s.strata, params->strata, err);
     if (status == ND_OK && params->recalls)
-        status = walk(&s, take_id, err);
+        status = nd_eval_ids_read(&s.ids, options, events, err);
     if (status == ND_OK)
         status = read_pairs(&s, err);
     if (status == ND_OK)

@@ -350,6 +350,15 @@ static enum nd_status sample(const struct nd_run_options *options, struct nd_err
     return status;
 }
 
+static enum nd_status perturb(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_perturb_params params = nd_perturb_params_default();
+    struct nd_use_summary summary;
+
+    params.insert.words = params.remove.words = params.swap.words = params.replace.words = 1;
+    return nd_run_perturb(options, &params, NULL, &summary, err);
+}
+
 static enum nd_status mirrors(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_mirrors_params params = nd_mirrors_params_default();
@@ -541,6 +550,7 @@ static void each_use_fails_cleanly(void **state)
         {"apply clusters", apply_clusters},
         {"apply manifest", apply_manifest},
         {"eval", evaluate},
+        {"perturb", perturb},
         {"sample", sample},
         {"mirrors", mirrors},
         {"plan", plan},

@@ -1,0 +1,190 @@
+"""How many edits of words a recipe stands: edited articles that are still paired with their originals.
+
+The curve of each recipe over the share of words that were edited is drawn as docs/edits.svg, with its figures in
+docs/edits.tsv (--write).
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import places
+import report
+from measure_recipes import shipped
+
+RESULTS = "edits.jsonl"
+# Shares of the words, in thousandths: a quarter each is inserted, deleted, swapped with the next and replaced.
+SHARES = [5, 10, 20, 50, 100, 200, 400]
+# Without fields and markup they are seshasai-2009.
+SAME_ON_PLAIN_TEXT = ["seshasai-2009-extra-metadata", "seshasai-2009-tagged-text"]
+SHARES_TEXT = [f"{share / 10:g}%" for share in SHARES]
+
+
+def options(parser):
+    parser.add_argument("--set", default="reuters21578", help="default: %(default)s")
+    parser.add_argument("--documents", type=int, default=3000, help="default: %(default)s")
+    parser.add_argument("--words", type=int, default=100, help="at least; default %(default)s")
+    parser.add_argument("--write", action="store_true", help="write docs/edits.svg and docs/edits.tsv")
+
+
+def run(*command, statuses=(0,)):
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode not in statuses:
+        sys.exit(f"{' '.join(command)}: {process.stderr}")
+    return process.stdout
+
+
+def write(path, documents, mark):
+    with open(path, "w", encoding="utf-8") as out:
+        for d in documents:
+            print(json.dumps({"id": mark + d["id"], "text": d["text"]}), file=out)
+
+
+def make_texts(binary, corpus, args):
+    """Write the originals, and the same with so many words edited, by the share."""
+    folder = os.path.join(places.BUILD, "edits")
+    os.makedirs(folder, exist_ok=True)
+    with open(corpus, encoding="utf-8") as f:
+        documents = [d for d in map(json.loads, f) if len(d["text"].split()) >= args.words]
+    documents = documents[: args.documents]
+    path = {0: os.path.join(folder, "a.jsonl")}
+    write(path[0], documents, "a")
+    write(os.path.join(folder, "b.jsonl"), documents, "b")
+    for share in SHARES:
+        path[share] = os.path.join(folder, f"b{share}.jsonl")
+        kinds = ["--insert", "--delete", "--swap", "--replace"]
+        edits = [word for kind in kinds for word in (kind, f"{share}/4000")]
+        run(binary, "perturb", "-q", *edits, os.path.join(folder, "b.jsonl"), "-o", path[share])
+    return path, len(documents)
+
+
+def table_for(binary, recipe, corpus):
+    """Its df table, where it wants one, as options."""
+    text = run(binary, "recipe", "show", recipe)
+    if "\ntemplate_df =" in text:
+        table = os.path.join(places.BUILD, "edits", "runs.df")
+        run(binary, "df", "build", "-q", "--features", "sketch", "-w", "5", "-o", table, corpus)
+        signature = re.search(r"\[signature (.*)\]", text)[1]
+        return ["--set", f"{signature}.template_df={table}"]
+    if "\ndf =" not in text:
+        return []
+    table = os.path.join(places.BUILD, "edits", "words.df")
+    run(binary, "df", "build", "-q", "--recipe", recipe, "-o", table, corpus)
+    return ["--df", table]
+
+
+def pairs(binary, recipe, df, original, edited):
+    """How many edited documents are paired with their own originals, and with others."""
+    found = run(
+        *[binary, "pairs", "-q", "--recipe", recipe, *df, original, edited], statuses=(0, 1)
+    )
+    own = other = 0
+    for line in found.splitlines():
+        x, y = line.split("\t")[:2]
+        if x[0] != y[0]:
+            own += x[1:] == y[1:]
+            other += x[1:] != y[1:]
+    return own, other
+
+
+def measure(binary, corpus, path, n_documents):
+    for recipe in shipped(binary):
+        df = table_for(binary, recipe, corpus)
+        found = [pairs(binary, recipe, df, path[0], path[share]) for share in SHARES]
+        yield {
+            "recipe": recipe,
+            "documents": n_documents,
+            "edited": [share / 1000 for share in SHARES],
+            "share": [own / n_documents for own, _ in found],
+            "other": found[0][1],
+        }
+
+
+# ---- The figure: a panel for each recipe, with all others in grey
+
+PANEL, GAP, COLUMNS, TOP, LEFT = 118, 38, 5, 108, 40
+
+
+def points(values, x, y):
+    """Place a curve in the panel at x, y, as the points of a polyline."""
+    step = PANEL / (len(values) - 1)
+    return " ".join(f"{x + i * step:.1f},{y + PANEL * (1 - v):.1f}" for i, v in enumerate(values))
+
+
+def panel(row, rows, x, y, is_left, is_last):
+    """Draw one recipe."""
+    step = PANEL / (len(SHARES) - 1)
+    yield f'<rect x="{x}" y="{y}" width="{PANEL}" height="{PANEL}" class="box"/>'
+    yield f'<line x1="{x}" x2="{x + PANEL}" y1="{y + PANEL / 2}" y2="{y + PANEL / 2}" class="grid"/>'
+    for other in rows:
+        if other is not row:
+            yield f'<polyline class="other" points="{points(other["share"], x, y)}"/>'
+    yield f'<polyline class="line" points="{points(row["share"], x, y)}"/>'
+    yield f'<text x="{x}" y="{y - 6}" class="name">{row["recipe"].replace("seshasai-2009-", "… ")}</text>'
+    if is_left:
+        for value in (0, 0.5, 1):
+            yield f'<text x="{x - 5}" y="{y + PANEL * (1 - value) + 4:.1f}" text-anchor="end">{value:g}</text>'
+    if is_last:
+        for i in range(1, len(SHARES), 2):
+            label = f"{SHARES[i] / 10:g}%"
+            yield f'<text x="{x + i * step:.1f}" y="{y + PANEL + 14}" text-anchor="middle">{label}</text>'
+
+
+def draw(rows, n_documents):
+    """Draw all recipes, those that stand most first."""
+    rows = [row for row in rows if row["recipe"] not in SAME_ON_PLAIN_TEXT]
+    rows = sorted(rows, key=lambda row: (-sum(row["share"]), row["recipe"]))
+    height = TOP + -(-len(rows) // COLUMNS) * (PANEL + GAP)
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 {height}" width="800" height="{height}" '
+        'font-family="sans-serif" font-size="10">'
+    )
+    yield (
+        "<style>.box{fill:#fff;stroke:#ccc}.grid{stroke:#e4e4e4}.line{fill:none;stroke:#c44e33;stroke-width:2}"
+        ".other{fill:none;stroke:#dfe3e7}.name{font-size:11px;font-weight:bold}.head{font-size:16px;font-weight:bold}"
+        "text{fill:#222}.note{fill:#666;font-size:12px}</style>"
+    )
+    yield f'<rect width="800" height="{height}" fill="#fff"/>'
+    yield f'<text x="{LEFT}" y="26" class="head">How many edited words each recipe stands</text>'
+    notes = [
+        f"Share of {n_documents:,} news articles that are still paired with their originals when this",
+        "share of their words was inserted, deleted, swapped or replaced (a quarter each).",
+        "Grey: all other recipes. …: a variant of seshasai-2009.",
+    ]
+    for i, note in enumerate(notes):
+        yield f'<text x="{LEFT}" y="{44 + 16 * i}" class="note">{note}</text>'
+    for i, row in enumerate(rows):
+        x, y = LEFT + i % COLUMNS * (PANEL + GAP - 6), TOP + i // COLUMNS * (PANEL + GAP)
+        yield from panel(row, rows, x, y, i % COLUMNS == 0, i + COLUMNS >= len(rows))
+    yield "</svg>"
+
+
+def write_figure(rows, n_documents):
+    """Write the figure, and its figures, into docs/."""
+    docs = os.path.join(places.ROOT, "docs")
+    with open(os.path.join(docs, "edits.svg"), "w", encoding="utf-8") as out:
+        out.writelines(line + "\n" for line in draw(rows, n_documents))
+    with open(os.path.join(docs, "edits.tsv"), "w", encoding="utf-8") as out:
+        print("recipe", *SHARES_TEXT, sep="\t", file=out)
+        for row in rows:
+            print(row["recipe"], *[f"{x:.4f}" for x in row["share"]], sep="\t", file=out)
+
+
+def main(args):
+    session = places.new_session("bench/run edits")
+    try:
+        binary = places.neardup(args.neardup)
+        corpus = places.corpus(args.set)
+    except places.Skipped as why:
+        places.say(f"skipped: {why}")
+        return 77
+    path, n_documents = make_texts(binary, corpus, args)
+    rows = list(measure(binary, corpus, path, n_documents))
+    for row in rows:
+        places.append(RESULTS, dict(session, set=args.set, **row))
+    if args.write:
+        write_figure(rows, n_documents)
+    print(report.edits())
+    return 0
