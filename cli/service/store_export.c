@@ -6,6 +6,8 @@
 #include "base/json_out.h"
 #include "results.h"
 
+#include <stdlib.h>
+
 struct export
 {
     struct results results;
@@ -44,6 +46,27 @@ static void put_version(struct nd_json *j, const struct nd_version *v)
     nd_json_close(j, '}');
 }
 
+/* Write what the recipe reads beside the text, as it is stored, in hexadecimal digits. */
+static void put_beside(struct nd_json *j, const struct nd_stored *d)
+{
+    static const char digit[] = "0123456789abcdef";
+    size_t n = d->content.len - d->text.len;
+    char *hex = nd_alloc_array(n, 2);
+
+    if (!hex) {
+        j->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char byte = (unsigned char)d->content.data[d->text.len + i];
+
+        hex[2 * i] = digit[byte >> 4];
+        hex[2 * i + 1] = digit[byte & 15];
+    }
+    nd_json_put_string(j, "beside", (struct nd_view){hex, 2 * n});
+    free(hex);
+}
+
 static void put_document(struct nd_json *j, uint64_t recipe, const struct nd_stored *d,
                          const struct nd_version *versions, size_t n)
 {
@@ -57,6 +80,8 @@ static void put_document(struct nd_json *j, uint64_t recipe, const struct nd_sto
     if (d->title.len)
         nd_json_put_string(j, "title", d->title);
     nd_json_put_string(j, "text", d->text);
+    if (d->content.len > d->text.len)
+        put_beside(j, d);
     nd_json_put_hex(j, "recipe", recipe);
     nd_json_put_uint(j, "created", d->created);
     nd_json_put_uint(j, "updated", d->updated);

@@ -37,7 +37,8 @@ static const char *const names[] = {"id",
                                     "visits.changed_by",
                                     "visits.in_time",
                                     "labels",
-                                    "title"};
+                                    "title",
+                                    "beside"};
 static const char *const version_names[] = {"version",  "time",   "visited",  "distance", "simhash",
                                             "identity", "tokens", "shingles", "bytes"};
 static const char *const text[] = {"text"}, *const security_text[] = {"security.*"},
@@ -157,6 +158,37 @@ static enum nd_status check_security(struct nd_view security, struct nd_view lab
     return bad(err, "security");
 }
 
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Put what the recipe reads beside the text behind it, from its hexadecimal digits. */
+static enum nd_status add_beside(struct import *m, struct nd_view hex, struct nd_view *body,
+                                 struct nd_error *err)
+{
+    size_t n = hex.len / 2;
+    char *content;
+
+    if (!hex.data)
+        return ND_OK;
+    content = nd_arena_alloc(&m->arena, body->len + n + ND_BUFFER_PADDING);
+    if (!content)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (body->len)
+        memcpy(content, body->data, body->len);
+    for (size_t i = 0; i < n; i++) {
+        int high = digit_of(hex.data[2 * i]), low = digit_of(hex.data[2 * i + 1]);
+
+        if (high < 0 || low < 0 || hex.len % 2)
+            return bad(err, "beside");
+        content[body->len + i] = (char)(high << 4 | low);
+    }
+    memset(content + body->len + n, 0, ND_BUFFER_PADDING);
+    *body = (struct nd_view){content, body->len + n};
+    return ND_OK;
+}
+
 static enum nd_status read_row(struct import *m, struct nd_view json, struct nd_import *out,
                                struct nd_error *err)
 {
@@ -177,6 +209,8 @@ static enum nd_status read_row(struct import *m, struct nd_view json, struct nd_
         status = read_numbers(value + 3, names + 3, 4, 0, time, err);
     if (status == ND_OK)
         status = read_numbers(value + 8, names + 8, 9, 1, visit, err);
+    if (status == ND_OK)
+        status = add_beside(m, value[19], &body, err);
     if (status != ND_OK)
         return status;
     *out = (struct nd_import){.key = {.id = value[0]},

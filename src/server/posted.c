@@ -17,24 +17,57 @@ static enum nd_refusal no_memory(struct nd_error *err)
     return nd_refuse(err, ND_REFUSAL_BUSY, "out of memory");
 }
 
-/* ---- Text and pages ---- */
+/* ---- What the recipe reads ---- */
 
-static enum nd_refusal parse(struct nd_workspace *w, enum nd_format format, struct nd_view record,
-                             struct nd_posted *out, struct nd_error *err)
+static enum nd_refusal take_document(struct nd_workspace *w, const struct nd_document *document,
+                                     struct nd_posted *out, struct nd_error *err)
+{
+    return nd_session_content(w->session, document, &out->text, err) == ND_STORE_OK
+               ? ND_REFUSAL_NONE
+               : no_memory(err);
+}
+
+/* The fields of a record, as the commands read them. */
+static enum nd_refusal read_fields(struct nd_workspace *w, struct nd_view body,
+                                   struct nd_document *document, struct nd_error *err)
 {
     const struct nd_source source = {
-        .path = "body", .format = format, .compression = "none", .is_unicode = 1};
-    struct nd_document document;
+        .path = "body", .format = ND_FORMAT_JSONL, .compression = "none", .is_unicode = 1};
+    struct nd_document record;
     struct nd_bad_record bad = {.reason = ""};
     int status;
 
-    nd_parser_reset(w->parser);
-    status = nd_parser_parse(w->parser, &source, record, &document, &out->replaced, &bad);
+    if (!w->fields)
+        return ND_REFUSAL_NONE;
+    nd_parser_reset(w->fields);
+    status = nd_parser_parse(w->fields, &source, body, &record, NULL, &bad);
     if (status == 0)
         return nd_refuse(err, ND_REFUSAL_INVALID, "%s", bad.reason);
     if (status < 0)
         return no_memory(err);
-    out->text = document.text;
+    document->fields = record.fields;
+    document->n_fields = record.n_fields;
+    document->fields_replaced = record.fields_replaced;
+    return ND_REFUSAL_NONE;
+}
+
+/* ---- Text and pages ---- */
+
+static enum nd_refusal parse(struct nd_workspace *w, enum nd_format format, struct nd_view record,
+                             struct nd_document *document, struct nd_posted *out,
+                             struct nd_error *err)
+{
+    const struct nd_source source = {
+        .path = "body", .format = format, .compression = "none", .is_unicode = 1};
+    struct nd_bad_record bad = {.reason = ""};
+    int status;
+
+    nd_parser_reset(w->parser);
+    status = nd_parser_parse(w->parser, &source, record, document, &out->replaced, &bad);
+    if (status == 0)
+        return nd_refuse(err, ND_REFUSAL_INVALID, "%s", bad.reason);
+    if (status < 0)
+        return no_memory(err);
     if (format == ND_FORMAT_HTML)
         out->title = (struct nd_view){w->parser->page.title.data, w->parser->page.title.len};
     return ND_REFUSAL_NONE;
@@ -42,7 +75,8 @@ static enum nd_refusal parse(struct nd_workspace *w, enum nd_format format, stru
 
 /* A page in UTF-8, whatever it says of itself: a byte order mark comes before all it says. */
 static enum nd_refusal parse_page(struct nd_workspace *w, struct nd_view page,
-                                  struct nd_posted *out, struct nd_error *err)
+                                  struct nd_document *document, struct nd_posted *out,
+                                  struct nd_error *err)
 {
     char *marked = nd_arena_alloc(&w->arena, page.len + 3 + ND_BUFFER_PADDING);
 
@@ -52,7 +86,7 @@ static enum nd_refusal parse_page(struct nd_workspace *w, struct nd_view page,
     if (page.len)
         memcpy(marked + 3, page.data, page.len);
     memset(marked + 3 + page.len, 0, ND_BUFFER_PADDING);
-    return parse(w, ND_FORMAT_HTML, (struct nd_view){marked, page.len + 3}, out, err);
+    return parse(w, ND_FORMAT_HTML, (struct nd_view){marked, page.len + 3}, document, out, err);
 }
 
 /* Make *body UTF-8. */
@@ -89,6 +123,7 @@ static bool is_utf8_name(struct nd_view charset)
 enum nd_refusal nd_posted_text(struct nd_workspace *w, enum nd_media media, struct nd_view charset,
                                struct nd_view body, struct nd_posted *out, struct nd_error *err)
 {
+    struct nd_document document;
     enum nd_refusal refusal = ND_REFUSAL_NONE;
 
     memset(out, 0, sizeof *out);
@@ -98,10 +133,12 @@ enum nd_refusal nd_posted_text(struct nd_workspace *w, enum nd_media media, stru
     if (refusal != ND_REFUSAL_NONE)
         return refusal;
     if (media == ND_MEDIA_TEXT)
-        return parse(w, ND_FORMAT_TEXT, body, out, err);
-    if (charset.data)
-        return parse_page(w, body, out, err);
-    return parse(w, ND_FORMAT_HTML, body, out, err);
+        refusal = parse(w, ND_FORMAT_TEXT, body, &document, out, err);
+    else if (charset.data)
+        refusal = parse_page(w, body, &document, out, err);
+    else
+        refusal = parse(w, ND_FORMAT_HTML, body, &document, out, err);
+    return refusal == ND_REFUSAL_NONE ? take_document(w, &document, out, err) : refusal;
 }
 
 /* ---- JSON ---- */
@@ -212,7 +249,8 @@ static enum nd_refusal take_max_age(const struct nd_json_value *value, struct nd
 }
 
 static enum nd_refusal take_text(struct nd_workspace *w, const struct nd_json_value *value,
-                                 struct nd_posted *out, struct nd_error *err)
+                                 struct nd_document *document, struct nd_posted *out,
+                                 struct nd_error *err)
 {
     const struct nd_json_value *text = &value[TEXT], *html = &value[HTML];
     bool is_page = is_given(html);
@@ -227,8 +265,8 @@ static enum nd_refusal take_text(struct nd_workspace *w, const struct nd_json_va
                          is_page ? "html" : "text");
     out->replaced = count_replaced(text);
     if (is_page)
-        return parse_page(w, text->bytes, out, err);
-    out->text = text->bytes;
+        return parse_page(w, text->bytes, document, out, err);
+    *document = (struct nd_document){.text = text->bytes};
     return ND_REFUSAL_NONE;
 }
 
@@ -240,6 +278,7 @@ enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool
         [TEXT] = {"text", 4},         [HTML] = {"html", 4},    [TITLE] = {"title", 5},
         [MAX_AGE] = {"max_age", 7},   [LABELS] = {"labels", 6}};
     struct nd_json_value value[PATHS];
+    struct nd_document document;
     const char *reason = "";
     enum nd_refusal refusal;
 
@@ -260,6 +299,10 @@ enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool
     if (refusal == ND_REFUSAL_NONE)
         refusal = take_max_age(&value[MAX_AGE], out, err);
     if (refusal == ND_REFUSAL_NONE)
-        refusal = take_text(w, value, out, err);
+        refusal = take_text(w, value, &document, out, err);
+    if (refusal == ND_REFUSAL_NONE)
+        refusal = read_fields(w, body, &document, err);
+    if (refusal == ND_REFUSAL_NONE)
+        refusal = take_document(w, &document, out, err);
     return refusal == ND_REFUSAL_NONE ? take_title(&value[TITLE], out, err) : refusal;
 }

@@ -16,7 +16,7 @@ struct nd_posted {
     const struct nd_view *labels; /* from "security" */
     size_t n_labels;
     bool has_labels;
-    struct nd_view text;  /* valid UTF-8 */
+    struct nd_view text;  /* as nd_session_content gives it */
     struct nd_view title; /* valid UTF-8; empty: none was given */
     uint64_t replaced;    /* characters that had to be, by U+FFFD */
     uint64_t max_age_s;   /* of "max_age"; 0: none was given */

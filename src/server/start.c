@@ -200,12 +200,16 @@ static void accepted(void *context, int fd, const struct sockaddr *address, sock
 static enum nd_status find_simhash(struct nd_server *server, struct nd_error *err)
 {
     struct nd_workspace *w = nd_workspace_borrow(server->workspaces);
+    const struct nd_document document = {.text = {"a", 1}};
     struct nd_fingerprint fingerprint;
+    struct nd_view text;
     enum nd_store_result result;
 
     if (!w)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    result = nd_session_fingerprint(w->session, (struct nd_view){"a", 1}, &fingerprint, err);
+    result = nd_session_content(w->session, &document, &text, err);
+    if (result == ND_STORE_OK)
+        result = nd_session_fingerprint(w->session, text, &fingerprint, err);
     server->has_simhash = result == ND_STORE_OK && fingerprint.has_simhash;
     nd_workspace_return(server->workspaces, w);
     return result == ND_STORE_OK ? ND_OK : ND_EIO;

@@ -18,6 +18,7 @@ static void workspace_free(struct nd_workspace *w)
     nd_session_free(w->session);
     nd_json_indexer_free(w->json);
     nd_parser_free(w->parser);
+    nd_parser_free(w->fields);
     nd_arena_release(&w->arena);
     nd_charset_release(&w->charset);
     free(w);
@@ -25,15 +26,22 @@ static void workspace_free(struct nd_workspace *w)
 
 static struct nd_workspace *workspace_new(struct nd_store *store, struct nd_error *err)
 {
-    const struct nd_input_options options = nd_input_options_default();
+    const struct nd_store_reads *reads = nd_store_reads(store);
+    struct nd_input_options options = nd_input_options_default();
     struct nd_workspace *w = calloc(1, sizeof *w);
 
+    options.markup = reads->markup;
+    options.elements = reads->elements;
+    options.fields = reads->field;
+    options.n_fields = reads->n_fields;
+    options.missing_text = ND_MISSING_EMPTY;
     if (w) {
         w->session = nd_session_new(store, err);
         w->json = nd_json_indexer_new();
         w->parser = nd_parser_new(&options, err);
+        w->fields = reads->n_fields ? nd_parser_new(&options, err) : NULL;
     }
-    if (w && w->session && w->json && w->parser)
+    if (w && w->session && w->json && w->parser && (w->fields || !reads->n_fields))
         return w;
     workspace_free(w);
     nd_fail(err, ND_ENOMEM, "out of memory");
@@ -92,6 +100,8 @@ void nd_workspace_return(struct nd_workspaces *all, struct nd_workspace *workspa
 {
     nd_arena_reset(&workspace->arena);
     nd_parser_reset(workspace->parser);
+    if (workspace->fields)
+        nd_parser_reset(workspace->fields);
     nd_monitor_enter(&all->monitor);
     workspace->next = all->first;
     all->first = workspace;

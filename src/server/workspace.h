@@ -15,7 +15,9 @@ struct nd_workspace {
     struct nd_session *session;
     struct nd_json_indexer *json;
     struct nd_parser *parser; /* of texts and pages */
-    struct nd_arena arena;    /* of the document at hand */
+    struct nd_parser
+        *fields;           /* of records with fields that the recipe reads; NULL: it reads none */
+    struct nd_arena arena; /* of the document at hand */
     struct nd_charset charset;
     struct nd_label_list labels; /* of the document at hand */
     struct nd_workspace *next;

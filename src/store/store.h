@@ -99,8 +99,21 @@ struct nd_store *nd_store_open(const char *folder, const struct nd_store_options
 enum nd_status nd_store_close(struct nd_store *store, struct nd_error *err);
 
 const struct nd_recipe *nd_store_recipe(const struct nd_store *store);
-/* ND_EUNSUPPORTED: a recipe that is decided neither by resemblance nor by signatures, or that reads
- * fields or markup; the message names the key. */
+
+/*
+ * The parts of documents that the store's recipe reads beside their texts.  Whatever is called a text
+ * below, by whoever gives it, is what nd_session_content makes of a document; where nothing is read
+ * beside the text, it is the text.
+ */
+struct nd_store_reads {
+    bool markup; /* and links */
+    bool elements;
+    const char *const *field; /* by name, each once */
+    size_t n_fields;
+};
+const struct nd_store_reads *nd_store_reads(const struct nd_store *store);
+/* ND_EUNSUPPORTED: a recipe that is decided neither by resemblance nor by signatures, or verifies
+ * what these find; the message names the key. */
 enum nd_status nd_store_recipe_check(const struct nd_recipe *recipe, struct nd_error *err);
 
 /* ---- Who calls ---- */
@@ -188,6 +201,15 @@ struct nd_session;
 struct nd_session *nd_session_new(struct nd_store *store, struct nd_error *err);
 void nd_session_free(struct nd_session *session);
 
+/* A document as the functions below take it: *text stays until the next call of this function.
+ * ND_STORE_NO_MEMORY. */
+enum nd_store_result nd_session_content(struct nd_session *session,
+                                        const struct nd_document *document, struct nd_view *text,
+                                        struct nd_error *err);
+/* The reverse, of a text of which `content` is said below. */
+enum nd_store_result nd_session_document(struct nd_session *session, struct nd_view content,
+                                         struct nd_document *document, struct nd_error *err);
+
 /*
  * "Have we this already, or nearly?"  Among all documents that the caller sees, except `own` (NULL:
  * none), the document that is to have the text: the verdict is the one that storing it would give.
@@ -217,7 +239,8 @@ struct nd_stored {
     uint32_t version;          /* 1, 2, … of the present text */
     uint64_t tokens, shingles, simhash;
     uint64_t text_bytes;
-    struct nd_view text; /* valid UTF-8; only from nd_session_get */
+    struct nd_view text;    /* valid UTF-8; only from nd_session_get and _each */
+    struct nd_view content; /* with what the recipe reads beside it (nd_session_content) */
     struct nd_visits visits;
     uint64_t due; /* when to visit it next */
 };

@@ -188,6 +188,54 @@ END
     [ "$status" -eq 0 ]
 }
 
+record() { # ID TITLE TEXT
+    curl -s --noproxy '*' -H 'Content-Type: application/json' \
+        --data-binary "{\"id\":\"$1\",\"title\":\"$2\",\"text\":\"$3\"}" "$url/v1/documents" >answer
+}
+
+page() { # ID HTML
+    curl -s --noproxy '*' -H 'Content-Type: text/html' --data-binary "$2" "$url/v1/documents?id=$1" >answer
+}
+
+@test "serve: fields, links and markup are kept as far as the recipe reads them" {
+    for i in 1 2 3 4 5 6 7 8; do printf '{"text":"%s w%d w%d"}\n' "$text" $i $((i * i)); done >corpus.jsonl
+    neardup df build -q -o words.df corpus.jsonl
+    printf '[signature s]\nidf = log\nfields = title:1\nlinks = yes\nmarkup = multiply\n[decide]\ncandidates = match\nmatch = distance(s) <= 3\nverify = none\n' >my.ini
+    serve --recipe my.ini --df words.df
+    record a "One title" "$text"
+    [ "$(member version)" = 1 ]
+    record a "One title" "$text"
+    [ "$(member changed)" = False ]
+    record a "Another" "$text"
+    [ "$(member changed)" = True ]
+    [ "$(member version)" = 2 ]
+    record b "A third" "$text"
+    [ "$(member verdict)" = duplicate ]
+    record c "A third" "short"
+    record d "A fourth" "short"
+    [ "$(member verdict)" = duplicate ]
+    page p "<p>$text, and <b>more</b> of <a href='/x'>it</a></p>"
+    page p "<p>$text, and more of <a href='/x'>it</a></p>"
+    [ "$(member changed)" = True ]
+    page p "<p>$text, and more of <a href='/y'>it</a></p>"
+    [ "$(member changed)" = True ]
+    [ "$(get /v1/documents/a)" = 200 ]
+    [ "$(member text)" = "$text" ]
+    stop
+    run neardup store check store
+    [ "$status" -eq 0 ]
+    neardup store export -q store >export.jsonl
+    neardup store import -q --recipe my.ini --df words.df copy export.jsonl
+    run neardup store check copy
+    [ "$status" -eq 0 ]
+    neardup store export -q copy >again.jsonl
+    cmp export.jsonl again.jsonl
+    serve
+    record b "A third" "$text"
+    [ "$(member changed)" = False ]
+    stop
+}
+
 @test "serve: --durability interval acknowledges at once" {
     serve --durability interval:20
     post a "$text" >answer

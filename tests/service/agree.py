@@ -47,14 +47,41 @@ RECIPES = [
     "spotsigs-2008",
     "text-profile",
     "winnowing-2003",
-    "code,code.template_count=5",
-    "framed-pages,page.template_count=5",
+    "code,code.template_count=30",
+    "framed-pages,page.template_count=30",
+    "seshasai-2009-extra-metadata,match=distance(simhash) <= 12",
+    "seshasai-2009-tagged-text,match=distance(simhash) <= 12",
+    "dean-henzinger-1999",
+    "joshi-2003",
 ]
+# Of these the documents are pages, or records with fields.
+PAGES = ("seshasai-2009-tagged-text", "dean-henzinger-1999", "joshi-2003")
+RECORDS = ("seshasai-2009-extra-metadata",)
 
 
 def options(recipe):
     name, *changes = recipe.split(",")
-    return ["--recipe", name, *(word for change in changes for word in ("--set", change))]
+    pages = ["--text-format", "html"] if name in PAGES else []
+    return ["--recipe", name, *pages, *(word for change in changes for word in ("--set", change))]
+
+
+def corpus(rng, recipe, is_short):
+    """Records without ids, as the commands read them."""
+    some = texts.family(rng, 16) if is_short else texts.articles(rng, 16)
+    name = recipe.split(",")[0]
+    if name in PAGES:
+        some = texts.pages(rng, 16)
+    records = [{"text": rng.choice(some)} for _ in range(40)]
+    for record in records if name in RECORDS else []:
+        record |= {"title": rng.choice(["One title", "another"]), "desk": rng.choice(["Foreign", None, 7]), "year": rng.choice([1987, "1988"])}
+    return [{"id": f"d{i}"} | record for i, record in enumerate(records)]
+
+
+def posted(recipe, record):
+    """The same record as the service reads it."""
+    if recipe.split(",")[0] not in PAGES:
+        return record
+    return {("html" if key == "text" else key): value for key, value in record.items()}
 
 
 def with_tables(neardup, recipe, path, folder):
@@ -66,7 +93,7 @@ def with_tables(neardup, recipe, path, folder):
         if not re.search(rf"^{key}\b", text, re.MULTILINE):
             continue
         table = os.path.join(folder, key)
-        subprocess.run([neardup, "df", "build", "--quiet", *counted, "-o", table, path], check=True)
+        subprocess.run([neardup, "df", "build", "--quiet", *options(name)[2:], *counted, "-o", table, path], check=True)
         changes.append(f"{section[1]}.{key}={table}")
     return ",".join([name, *changes])
 
@@ -117,28 +144,29 @@ def try_seed(program, neardup, seed):
     """How many answers were compared; the first that differs ends it."""
     rng = random.Random(seed)
     recipe = RECIPES[seed % len(RECIPES)]
-    some = texts.family(rng, 16) if seed // len(RECIPES) % 2 else texts.articles(rng, 16)
-    documents = [(f"d{i}", rng.choice(some)) for i in range(40)]
+    records = corpus(rng, recipe, seed // len(RECIPES) % 2)
+    documents = [(record["id"], json.dumps(posted(recipe, record))) for record in records]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "documents.jsonl")
         with open(path, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps({"id": name, "text": text}) + "\n" for name, text in documents)
+            out.writelines(json.dumps(record) + "\n" for record in records)
         recipe = with_tables(neardup, recipe, path, folder)
         rows = deduplicate(neardup, recipe, path, folder)
         answers = {name: [] for name, _ in documents}
         with rest.Service(program, folder, recipe, {"root": ["*"]}) as service:
-            for name, text in documents:
-                asked = service.send("root", "POST", "/v1/query", text.encode(), "text/plain", limit=100, differs=1).json()
-                answers[name] += [asked, service.put("root", name, [], text, limit=100, differs=1).json()]
-            for name, text in documents:
-                again = {"limit": 100, "differs": 1}
-                answers[name] += [service.put("root", name, [], text, dry=dry, **again).json() for dry in ("1", None)]
+            def post(path, body, **query):
+                return service.send("root", "POST", path, body, "application/json", limit=100, differs=1, **query).json()
+
+            for name, body in documents:
+                answers[name] += [post("/v1/query", body), post("/v1/documents", body)]
+            for name, body in documents:
+                answers[name] += [post("/v1/documents", body, dry=dry) for dry in ("1", None)]
                 first = service.send("root", "GET", rest.document_path(name, "/cluster"), limit=1).json()["documents"][0]["id"]
                 kept = rows[name]["kept"] if name in rows else name
                 if first != kept:
                     raise SystemExit(f"seed {seed}, {recipe}: the leader of {name} is {first}, of dedup {kept}")
         n_words = 0
-        for name, _ in documents:
+        for name in answers:
             wanted = removed(rows.get(name))
             for answer in answers[name]:
                 n_words += wanted is not None and wanted[0] in [d["id"] for d in answer["nearest"] if "differs" in d]

@@ -58,3 +58,23 @@ def articles(rng, most):
             words[rng.randrange(len(words))] = rng.choice(WORDS)
         found.append(" ".join(words))
     return found
+
+
+def pages(rng, most):
+    """Up to `most` pages: headings, emphasis, and more than ten links, of which some were changed."""
+    originals = [[rng.choice(["h1", "h2", "p", "li", "td", "div"]) for _ in range(rng.choice([14, 20, 30]))] for _ in range(2)]
+    words = [[rng.choice(WORDS) + rng.choice(WORDS) for _ in range(120)] for _ in originals]
+    found = []
+    for _ in range(rng.randrange(most // 2, most + 1)):
+        at = rng.randrange(len(originals))
+        tags, text = list(originals[at]), list(words[at])
+        for _ in range(rng.choice([0, 0, 1, 2])):
+            tags[rng.randrange(len(tags))] = rng.choice(["h3", "p", "dd"])
+        for _ in range(rng.choice([0, 0, 1])):
+            text[rng.randrange(len(text))] = rng.choice(WORDS)
+        body = "".join(
+            f"<{tag}>{text[4 * i]} <b>{text[4 * i + 1]}</b> <a href='/{tag}/{i}'>{text[4 * i + 2]}</a> {text[4 * i + 3]}</{tag}>"
+            for i, tag in enumerate(tags)
+        )
+        found.append(f"<html><head><title>{text[0]}</title></head><body><main>{body}</main></body></html>")
+    return found

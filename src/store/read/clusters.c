@@ -59,7 +59,7 @@ static int find_leader(struct clustering *c, const struct nd_document_row *row, 
 
     if (status != ND_OK)
         return (int)status;
-    if (nd_equal_by(&c->sketching->rows.plan, entry.row.is_short, entry.is_empty) == ND_EQUAL_NEVER)
+    if (!nd_entry_equals_itself(c->sketching, &entry))
         return 0;
     own = nd_near_itself(c->sketching, row->entry, entry.label_set, entry.row.n_shingles);
     found = nd_leaders_of(c->leaders, c->sketching, &own, row->order, &best, err);

@@ -105,7 +105,7 @@ static enum nd_status describe(struct nd_session *session, const struct nd_numbe
     nd_arena_reset(&session->answer);
     status = nd_session_describe(session, id, &row, out, err);
     if (status == ND_OK)
-        status = nd_reader_text(&session->reader, &entry, &out->text, err);
+        status = nd_session_text(session, &entry, out, err);
     return status == ND_OK ? nd_session_list_versions(session, &row, SIZE_MAX, n_versions, err)
                            : status;
 }

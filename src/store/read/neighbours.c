@@ -60,13 +60,6 @@ static void read_up_to(struct nd_session *session, size_t limit)
         session->leaders.most = limit;
 }
 
-/* Whether documents with this text are duplicates of one another. */
-static bool equals_others(const struct nd_sketching *sketching, const struct nd_entry *entry)
-{
-    return nd_equal_by(&sketching->rows.plan, entry->row.is_short, entry->is_empty) !=
-           ND_EQUAL_NEVER;
-}
-
 /* An entry as near as can be to itself. */
 static struct nd_near_entry itself(const struct nd_sketching *sketching, uint32_t number,
                                    const struct nd_entry *entry)
@@ -213,7 +206,7 @@ static enum nd_status describe(struct cluster_listing *l, const struct found_nea
     if (leads < 0)
         return (enum nd_status)leads;
     out->likeness = nd_likeness_of(l->sketching, l->row.row.n_shingles, &found->near);
-    out->leads = leads && (first == found->order || !equals_others(l->sketching, &l->row));
+    out->leads = leads && (first == found->order || !nd_entry_equals_itself(l->sketching, &l->row));
     return ND_OK;
 }
 
@@ -281,7 +274,7 @@ enum nd_store_result nd_session_near(struct nd_session *session, const struct nd
     for (size_t i = 0; status == ND_OK && i < l.n_near; i++)
         status = add_holders(&l, &l.near[i], every, UINT64_MAX, err);
     own = itself(l.sketching, row.entry, &l.row);
-    if (status == ND_OK && equals_others(l.sketching, &l.row)) {
+    if (status == ND_OK && nd_entry_equals_itself(l.sketching, &l.row)) {
         status = add_holders(&l, &own, every, row.order, err);
         l.total--;
     }
@@ -423,7 +416,7 @@ enum nd_store_result nd_session_cluster(struct nd_session *session, const struct
     if (result != ND_STORE_OK)
         return result;
     read_up_to(session, limit);
-    if (equals_others(l.sketching, &l.row)) {
+    if (nd_entry_equals_itself(l.sketching, &l.row)) {
         status = find_leader(&l, &row, err);
         if (status == ND_OK)
             status = add_cluster(&l, err);

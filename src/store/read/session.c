@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/content.h"
 #include "store/search/verdict.h"
 
 struct nd_session *nd_session_new(struct nd_store *store, struct nd_error *err)
@@ -39,6 +40,8 @@ void nd_session_free(struct nd_session *session)
     nd_reader_release(&session->reader);
     nd_sketch_maker_release(&session->maker);
     nd_arena_release(&session->answer);
+    nd_arena_release(&session->document);
+    nd_buffer_release(&session->content);
     free(session->sets.number);
     free(session->list);
     free(session);
@@ -185,6 +188,43 @@ void nd_session_new_list(struct nd_session *session)
     free(session->list);
     session->list = NULL;
     session->list_capacity = 0;
+}
+
+/* ---- Contents ---- */
+
+enum nd_store_result nd_session_content(struct nd_session *session,
+                                        const struct nd_document *document, struct nd_view *text,
+                                        struct nd_error *err)
+{
+    const struct nd_sketching *sketching = &session->store->sketching;
+    enum nd_status status;
+
+    *text = document->text;
+    if (!nd_sketching_reads_beside(sketching))
+        return ND_STORE_OK;
+    session->content.len = 0;
+    status = nd_content_pack(nd_sketching_beside(sketching), document, &session->content, err);
+    *text = (struct nd_view){session->content.data, session->content.len};
+    return nd_store_result_of(status);
+}
+
+enum nd_store_result nd_session_document(struct nd_session *session, struct nd_view content,
+                                         struct nd_document *document, struct nd_error *err)
+{
+    nd_arena_reset(&session->document);
+    return nd_store_result_of(nd_content_unpack(nd_sketching_beside(&session->store->sketching),
+                                                content, &session->document, document, err));
+}
+
+enum nd_status nd_session_text(struct nd_session *session, const struct nd_entry *entry,
+                               struct nd_stored *out, struct nd_error *err)
+{
+    enum nd_status status = nd_reader_text(&session->reader, entry, &out->content, err);
+
+    if (status == ND_OK &&
+        !nd_content_text(nd_sketching_beside(&session->store->sketching), out->content, &out->text))
+        return nd_fail(err, ND_EINPUT, "a stored document cannot be right");
+    return status;
 }
 
 /* ---- "Have we this already?" ---- */
@@ -337,7 +377,7 @@ enum nd_store_result nd_session_get(struct nd_session *session, const struct nd_
     if (status == ND_OK)
         status = nd_reader_entry(&session->reader, row.entry, &entry, err);
     if (status == ND_OK)
-        status = nd_reader_text(&session->reader, &entry, &stored.text, err);
+        status = nd_session_text(session, &entry, &stored, err);
     if (status == ND_OK)
         *out = stored;
     return end_with(session, status);

@@ -17,8 +17,10 @@ struct nd_session {
     struct nd_catalog_state state;
     struct nd_set_list sets; /* which the caller at hand sees */
     struct nd_leaders leaders;
-    struct nd_arena answer; /* what the last call gave */
-    void *list;             /* and the list that it gave */
+    struct nd_arena answer;   /* what the last call gave */
+    struct nd_buffer content; /* nd_session_content */
+    struct nd_arena document; /* nd_session_document */
+    void *list;               /* and the list that it gave */
     size_t list_capacity;
 };
 
@@ -40,6 +42,10 @@ enum nd_store_result nd_session_find(struct nd_session *session,
 enum nd_status nd_session_describe(struct nd_session *session, struct nd_view id,
                                    const struct nd_document_row *row, struct nd_stored *out,
                                    struct nd_error *err);
+
+/* The text of an entry, and its content, until the next. */
+enum nd_status nd_session_text(struct nd_session *session, const struct nd_entry *entry,
+                               struct nd_stored *out, struct nd_error *err);
 
 /* Copy bytes, such as an id, to session->answer. */
 enum nd_status nd_session_copy(struct nd_session *session, struct nd_view bytes,

@@ -11,6 +11,7 @@
 #include "store/read/session_state.h"
 
 struct exporting {
+    struct nd_session *session;
     const atomic_bool *stops;
     struct nd_document_rows rows;
     struct nd_packed_row packed;
@@ -23,12 +24,15 @@ static int add(void *context, const struct nd_stored *stored, const struct nd_ve
                size_t n)
 {
     struct exporting *e = context;
-    const struct nd_document document = {
-        .id = stored->key.id, .id_kind = ND_ID_STRING, .text = stored->text};
+    struct nd_document document;
     struct nd_sketch_row row = {.line = e->documents + 1};
     enum nd_status status;
 
     (void)versions, (void)n;
+    if (nd_session_document(e->session, stored->content, &document, e->err) != ND_STORE_OK)
+        return e->err->status;
+    document.id = stored->key.id;
+    document.id_kind = ND_ID_STRING;
     if (e->stops && atomic_load(e->stops))
         return nd_fail(e->err, ND_ECANCELLED, "the service is ending");
     status = nd_document_rows_make(&e->rows, &document, &row, e->err);
@@ -57,7 +61,7 @@ enum nd_store_result nd_session_write_sketches(struct nd_session *session,
     const struct nd_sketch_writer_options options = {
         .keeps = {nd_sketch_kept_of(recipe).minima,
                   nd_sketch_kept_of(recipe).shingles && keeps_shingles}};
-    struct exporting e = {.stops = stops, .err = err};
+    struct exporting e = {.session = session, .stops = stops, .err = err};
     enum nd_store_result result = ND_STORE_OK;
 
     *err = (struct nd_error){.status = ND_OK};

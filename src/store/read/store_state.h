@@ -52,6 +52,7 @@ struct nd_store {
     struct nd_recipe *recipe;
     struct nd_store_tables *tables; /* that it needs */
     struct nd_sketching sketching;
+    struct nd_store_reads reads;
     struct nd_catalog *catalog;
     struct nd_segments *segments;
     struct nd_label_sets *sets; /* those of the database, and new ones that are not committed */

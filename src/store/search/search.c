@@ -166,13 +166,22 @@ static bool collect_matching(struct nd_search *search, const struct nd_index *in
     return true;
 }
 
+/* Whether equal texts are found by their identity: by their tokens, or where one text may be several
+ * contents. */
+static bool is_by_identity(const struct nd_search *search, const struct nd_sketched *text)
+{
+    return text->equal_by == ND_EQUAL_BY_TOKENS ||
+           (text->equal_by == ND_EQUAL_BY_BYTES &&
+            nd_sketching_reads_beside(search->maker->sketching));
+}
+
 static bool collect_in_set(struct nd_search *search, const struct nd_index *index,
                            const struct nd_signed_entries *entries, const struct nd_sketched *text,
                            struct nd_index_row *row, uint32_t below)
 {
     bool signs = nd_sketching_signs(search->maker->sketching) && text->signatures;
     struct nd_searched *set;
-    bool by_tokens = text->equal_by == ND_EQUAL_BY_TOKENS;
+    bool by_tokens = is_by_identity(search, text);
 
     if (!ND_RESERVE(search->searched, &search->searched_capacity, search->n_searched + 1))
         return false;
@@ -219,10 +228,10 @@ enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index
 static int compare_tokens(struct nd_search *search, const struct nd_sketched *text,
                           struct nd_view other, struct nd_near_entry *hit, struct nd_error *err)
 {
-    int same = nd_equal_bytes(text->text, other);
+    int same = nd_texts_equal(search->maker->sketching, text->text, other);
 
     hit->identical = same ? ND_IDENTICAL_BYTES : ND_IDENTICAL_TOKENS;
-    if (!same)
+    if (!same && text->equal_by == ND_EQUAL_BY_TOKENS)
         same = nd_tokens_equal(search->maker, text->text, other, err);
     if (same <= 0)
         hit->identical = ND_IDENTICAL_NO;
@@ -475,7 +484,7 @@ bool nd_search_note_crowded(const struct nd_search *search, const struct nd_inde
         leave_out(row, table_of_signatures(sketching));
     for (size_t i = 0; i < same_set->n_met; i++)
         n_same += search->met[same_set->first + i].has_tokens;
-    if (text->equal_by != ND_EQUAL_BY_TOKENS || n_same >= most) {
+    if (!is_by_identity(search, text) || n_same >= most) {
         leave_out(row, identity);
         return false;
     }

@@ -3,9 +3,10 @@
  * A served recipe says by one number how near two documents are: their resemblance, the distance of
  * one simhash of 64 bits, or the score of a rule on signatures.  In the first two cases a document is
  * a row of the index of sketches, whichever signature the simhash comes from; in the last one its
- * signatures are in an index of their own (signed_entries.h).  A pair needs a few bytes.  What a document is must follow from its
- * text alone: fields, links and markup are not stored.  A df table is the store's own copy, which
- * never changes (store/upkeep/store_tables.h).
+ * signatures are in an index of their own (signed_entries.h).  A pair needs a few bytes.  What
+ * a document is follows from its content, which is its text, and what the recipe reads of it beside
+ * (record/content.h).  A df table is the store's own copy, which never changes
+ * (store/upkeep/store_tables.h).
  */
 #include "store/search/sketching.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "recipe/recipe_struct.h"
+#include "record/content.h"
 #include "store/store.h"
 
 /* ---- Which recipes are served ---- */
@@ -21,29 +23,6 @@ static enum nd_status refuse(struct nd_error *err, const char *section, const ch
                              const char *why)
 {
     return nd_fail(err, ND_EUNSUPPORTED, "%s%s%s: %s", section, *section ? "." : "", key, why);
-}
-
-static enum nd_status check_text_alone(const struct nd_recipe_signature *x, struct nd_error *err)
-{
-    const struct nd_feature_params *p = &x->feature;
-    const char *key = NULL;
-
-    if (p->fields[0])
-        key = "fields";
-    else if (p->force[0])
-        key = "force";
-    else if (p->reserved_field[0])
-        key = "reserved_field";
-    else if (p->links)
-        key = "links";
-    else if (nd_feature_reads_elements(p) || nd_feature_ignores_text(p))
-        key = "unit";
-    else if (nd_feature_reads_markup(p, &x->weight))
-        key = "markup";
-    if (key)
-        return refuse(err, x->name, key,
-                      "a store keeps the text of a document, and neither fields, links nor markup");
-    return ND_OK;
 }
 
 /* Whether a row of the index has what a rule compares: the distance of one simhash of 64 bits. */
@@ -59,12 +38,6 @@ static enum nd_status check_signatures(const struct nd_row_plan *rows, struct nd
 {
     if (rows->plan.params.verify != ND_VERIFY_NONE)
         return refuse(err, "", "verify", "with candidates = match a store serves verify = none");
-    for (unsigned i = 0; i < rows->plan.matching->method.n_signatures; i++) {
-        enum nd_status status = check_text_alone(&rows->plan.matching->method.signature[i], err);
-
-        if (status != ND_OK)
-            return status;
-    }
     return ND_OK;
 }
 
@@ -141,16 +114,38 @@ void nd_sketching_release(struct nd_sketching *sketching)
 bool nd_sketch_maker_init(struct nd_sketch_maker *maker, const struct nd_sketching *sketching,
                           struct nd_error *err)
 {
-    maker->sketching = sketching;
+    *maker = (struct nd_sketch_maker){.sketching = sketching};
     return nd_row_maker_init(&maker->maker, &sketching->rows, err);
 }
 
 void nd_sketch_maker_release(struct nd_sketch_maker *maker)
 {
     nd_row_maker_release(&maker->maker);
+    nd_arena_release(&maker->document);
 }
 
 /* ---- Texts ---- */
+
+const struct nd_beside *nd_sketching_beside(const struct nd_sketching *sketching)
+{
+    static const struct nd_beside none = {.names = NULL};
+    const struct nd_matching *matching = sketching->rows.plan.matching;
+
+    return matching ? &matching->beside : &none;
+}
+
+bool nd_sketching_reads_beside(const struct nd_sketching *sketching)
+{
+    return nd_beside_is_read(nd_sketching_beside(sketching));
+}
+
+/* The text of a content that was read before. */
+static struct nd_view text_of(const struct nd_sketching *sketching, struct nd_view content)
+{
+    struct nd_view text;
+
+    return nd_content_text(nd_sketching_beside(sketching), content, &text) ? text : content;
+}
 
 /* The fingerprint takes the place of the simhash; a document without one is found by its identity. */
 static void take_fingerprint(const struct nd_row_plan *rows, const struct nd_item *item,
@@ -163,14 +158,41 @@ static void take_fingerprint(const struct nd_row_plan *rows, const struct nd_ite
     out->row.identity_only |= !is_made;
 }
 
+/* A document for which the rule does not hold beside itself matches no other one. */
+static void take_signatures(const struct nd_row_plan *rows, const struct nd_item *item,
+                            struct nd_sketched *out)
+{
+    const struct nd_document_signatures *x = item->read.signatures;
+    struct nd_match match;
+
+    out->signatures = x;
+    out->row.identity_only |= !x || !nd_matching_compare(rows->plan.matching, x, x, &match);
+}
+
+bool nd_entry_equals_itself(const struct nd_sketching *sketching, const struct nd_entry *entry)
+{
+    const struct nd_engine_plan *plan = &sketching->rows.plan;
+
+    if (nd_equal_by(plan, entry->row.is_short, entry->is_empty) != ND_EQUAL_NEVER)
+        return true;
+    return nd_engine_plan_ignores_text(plan) && !entry->row.identity_only;
+}
+
 enum nd_status nd_sketch_text(struct nd_sketch_maker *maker, struct nd_view text,
                               struct nd_sketched *out, struct nd_error *err)
 {
     const struct nd_row_plan *rows = &maker->sketching->rows;
-    const struct nd_dedup_item document = {.text = text};
+    struct nd_document read;
     struct nd_item item;
-    enum nd_status status = nd_row_maker_run(&maker->maker, &document, true, &item, err);
+    enum nd_status status;
 
+    nd_arena_reset(&maker->document);
+    status = nd_content_unpack(nd_sketching_beside(maker->sketching), text, &maker->document, &read,
+                               err);
+    if (status == ND_OK)
+        status = nd_row_maker_run(&maker->maker,
+                                  &(struct nd_dedup_item){.text = read.text, .document = &read},
+                                  true, &item, err);
     if (status != ND_OK)
         return status;
     *out = (struct nd_sketched){.text = text,
@@ -186,7 +208,7 @@ enum nd_status nd_sketch_text(struct nd_sketch_maker *maker, struct nd_view text
     if (rows->kind == ND_ROW_FINGERPRINT)
         take_fingerprint(rows, &item, out);
     if (rows->kind == ND_ROW_KEYS)
-        out->signatures = item.read.signatures;
+        take_signatures(rows, &item, out);
     if (nd_sketching_reads_shingles(maker->sketching))
         out->shingle = nd_sketcher_shingles(maker->maker.crew.worker->sketcher)->distinct;
     return ND_OK;
@@ -207,6 +229,7 @@ enum nd_status nd_shingles_of(struct nd_sketch_maker *maker, struct nd_view text
     struct nd_worker *w = maker->maker.crew.worker;
     struct nd_sketch sketch;
 
+    text = text_of(maker->sketching, text);
     if (nd_sketcher_read_valid(w->kept_sketcher, text.data, text.len, &sketch))
         return nd_fail(err, ND_ENOMEM, "out of memory while comparing texts");
     *shingle = sketch.shingle;
@@ -214,10 +237,16 @@ enum nd_status nd_shingles_of(struct nd_sketch_maker *maker, struct nd_view text
     return ND_OK;
 }
 
+bool nd_texts_equal(const struct nd_sketching *sketching, struct nd_view a, struct nd_view b)
+{
+    return nd_equal_bytes(text_of(sketching, a), text_of(sketching, b));
+}
+
 int nd_tokens_equal(struct nd_sketch_maker *maker, struct nd_view a, struct nd_view b,
                     struct nd_error *err)
 {
-    int same = nd_worker_equal(maker->maker.crew.worker, ND_EQUAL_BY_TOKENS, a, b);
+    int same = nd_worker_equal(maker->maker.crew.worker, ND_EQUAL_BY_TOKENS,
+                               text_of(maker->sketching, a), text_of(maker->sketching, b));
 
     return same < 0 ? (int)nd_fail(err, ND_ENOMEM, "out of memory while comparing texts") : same;
 }

@@ -32,7 +32,13 @@ static inline bool nd_sketching_signs(const struct nd_sketching *sketching)
     return sketching->rows.kind == ND_ROW_KEYS;
 }
 
-/* The hashes and signatures of a text. */
+/* The parts of a document that the recipe reads beside its text: they are in its content
+ * (record/content.h). */
+const struct nd_beside *nd_sketching_beside(const struct nd_sketching *sketching);
+/* Whether it reads any: then documents of one text may be different contents. */
+bool nd_sketching_reads_beside(const struct nd_sketching *sketching);
+
+/* The hashes and signatures of a content: what the rooms of the store call a text. */
 struct nd_sketched {
     struct nd_view text;
     struct nd_text_hash hash;
@@ -45,18 +51,22 @@ struct nd_sketched {
     enum nd_equal_by equal_by;
 };
 
+/* Whether documents that share an entry are duplicates of one another. */
+bool nd_entry_equals_itself(const struct nd_sketching *sketching, const struct nd_entry *entry);
+
 /* The working memory of one thread. */
 struct nd_sketch_maker {
     const struct nd_sketching *sketching;
     struct nd_row_maker maker;
+    struct nd_arena document; /* what the content at hand has beside the text */
 };
 /* False: nd_sketch_maker_release frees what was made. */
 bool nd_sketch_maker_init(struct nd_sketch_maker *maker, const struct nd_sketching *sketching,
                           struct nd_error *err);
 void nd_sketch_maker_release(struct nd_sketch_maker *maker);
 
-/* Sketch a text.  What *out points to is valid until the maker's next text.  ND_EINVAL: the text is
- * not valid UTF-8; ND_ENOMEM; ND_EUNSUPPORTED: it is too long. */
+/* Sketch a content.  What *out points to is valid until the maker's next one.  ND_EINVAL: the text is
+ * not valid UTF-8, or the content is none; ND_ENOMEM; ND_EUNSUPPORTED: it is too long. */
 enum nd_status nd_sketch_text(struct nd_sketch_maker *maker, struct nd_view text,
                               struct nd_sketched *out, struct nd_error *err);
 
@@ -67,6 +77,8 @@ void nd_sketch_minima(const struct nd_sketch_maker *maker, uint32_t minhash[ND_M
 enum nd_status nd_shingles_of(struct nd_sketch_maker *maker, struct nd_view text,
                               const uint64_t **shingle, size_t *n, struct nd_error *err);
 
+/* Whether the bytes of two texts are equal, whatever stands beside them. */
+bool nd_texts_equal(const struct nd_sketching *sketching, struct nd_view a, struct nd_view b);
 /* 1: the tokens of two texts are equal; 0: they are not; ND_ENOMEM. */
 int nd_tokens_equal(struct nd_sketch_maker *maker, struct nd_view a, struct nd_view b,
                     struct nd_error *err);

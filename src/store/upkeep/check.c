@@ -134,7 +134,8 @@ static enum nd_status check_pair(struct checking *c, uint32_t number, const stru
         (struct nd_met){.number = other,
                         .n_shingles = with.row.n_shingles,
                         .distance = (uint16_t)nd_count_ones(entry->row.simhash ^ with.row.simhash),
-                        .has_tokens = text->equal_by != ND_EQUAL_BY_BYTES &&
+                        .has_tokens = (text->equal_by != ND_EQUAL_BY_BYTES ||
+                                       nd_sketching_reads_beside(&c->store->sketching)) &&
                                       entry->row.identity == with.row.identity};
     if (nd_sketching_signs(&c->store->sketching))
         score_pair(c, text, &met);

@@ -236,6 +236,33 @@ static enum nd_status read_label_sets(struct nd_store *store, struct nd_txn *txn
     return ND_OK;
 }
 
+const struct nd_store_reads *nd_store_reads(const struct nd_store *store)
+{
+    return &store->reads;
+}
+
+/* List what the recipe reads beside texts. */
+static enum nd_status list_reads(struct nd_store *store, struct nd_error *err)
+{
+    const struct nd_beside *beside = nd_sketching_beside(&store->sketching);
+    const char **field = nd_alloc_array(beside->n_names + 1, sizeof *field);
+    const char *name = beside->names;
+    size_t n = 0;
+
+    if (!field)
+        return nd_fail(err, ND_ENOMEM, "out of memory for the fields of a recipe");
+    for (size_t i = 0; i < beside->n_names; i++, name += strlen(name) + 1) {
+        size_t same = 0;
+
+        while (same < n && strcmp(field[same], name) != 0)
+            same++;
+        if (same == n)
+            field[n++] = name;
+    }
+    store->reads = (struct nd_store_reads){beside->markup, beside->elements, field, n};
+    return ND_OK;
+}
+
 /* A recipe that was asked for must be the store's. */
 static enum nd_status check_recipe(const struct nd_store *store, struct nd_error *err)
 {
@@ -272,6 +299,8 @@ static enum nd_status open_parts(struct nd_store *store, struct nd_txn *txn,
         status = nd_store_tables_open(store->tables, store->recipe, store->folder, err);
     if (status == ND_OK)
         status = nd_sketching_init(&store->sketching, store->recipe, err);
+    if (status == ND_OK)
+        status = list_reads(store, err);
     if (status == ND_OK)
         status = nd_catalog_get_state(txn, state, err);
     if (status == ND_OK)
@@ -395,6 +424,7 @@ static void free_store(struct nd_store *store)
     nd_signed_entries_release(&store->signatures);
     nd_segments_close(store->segments);
     nd_catalog_close(store->catalog);
+    free((void *)(uintptr_t)store->reads.field);
     nd_sketching_release(&store->sketching);
     nd_recipe_free(store->recipe);
     nd_store_tables_close(store->tables);
