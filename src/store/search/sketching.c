@@ -139,8 +139,7 @@ bool nd_sketching_reads_beside(const struct nd_sketching *sketching)
     return nd_beside_is_read(nd_sketching_beside(sketching));
 }
 
-/* The text of a content that was read before. */
-static struct nd_view text_of(const struct nd_sketching *sketching, struct nd_view content)
+struct nd_view nd_text_of(const struct nd_sketching *sketching, struct nd_view content)
 {
     struct nd_view text;
 
@@ -229,7 +228,7 @@ enum nd_status nd_shingles_of(struct nd_sketch_maker *maker, struct nd_view text
     struct nd_worker *w = maker->maker.crew.worker;
     struct nd_sketch sketch;
 
-    text = text_of(maker->sketching, text);
+    text = nd_text_of(maker->sketching, text);
     if (nd_sketcher_read_valid(w->kept_sketcher, text.data, text.len, &sketch))
         return nd_fail(err, ND_ENOMEM, "out of memory while comparing texts");
     *shingle = sketch.shingle;
@@ -239,14 +238,14 @@ enum nd_status nd_shingles_of(struct nd_sketch_maker *maker, struct nd_view text
 
 bool nd_texts_equal(const struct nd_sketching *sketching, struct nd_view a, struct nd_view b)
 {
-    return nd_equal_bytes(text_of(sketching, a), text_of(sketching, b));
+    return nd_equal_bytes(nd_text_of(sketching, a), nd_text_of(sketching, b));
 }
 
 int nd_tokens_equal(struct nd_sketch_maker *maker, struct nd_view a, struct nd_view b,
                     struct nd_error *err)
 {
     int same = nd_worker_equal(maker->maker.crew.worker, ND_EQUAL_BY_TOKENS,
-                               text_of(maker->sketching, a), text_of(maker->sketching, b));
+                               nd_text_of(maker->sketching, a), nd_text_of(maker->sketching, b));
 
     return same < 0 ? (int)nd_fail(err, ND_ENOMEM, "out of memory while comparing texts") : same;
 }

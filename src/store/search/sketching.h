@@ -35,6 +35,8 @@ static inline bool nd_sketching_signs(const struct nd_sketching *sketching)
 /* The parts of a document that the recipe reads beside its text: they are in its content
  * (record/content.h). */
 const struct nd_beside *nd_sketching_beside(const struct nd_sketching *sketching);
+/* Return the text of a content that was read before. */
+struct nd_view nd_text_of(const struct nd_sketching *sketching, struct nd_view content);
 /* Whether it reads any: then documents of one text may be different contents. */
 bool nd_sketching_reads_beside(const struct nd_sketching *sketching);
 

@@ -246,7 +246,8 @@ static enum nd_status find_difference(const struct nd_judge *judge,
         return ND_OK;
     status = judge->source->fetch(judge->source->context, near->number, &other, err);
     if (status == ND_OK)
-        status = nd_difference_of(judge->text, other, differs, err);
+        status = nd_difference_of(nd_text_of(judge->sketching, judge->text),
+                                  nd_text_of(judge->sketching, other), differs, err);
     if (status == ND_OK && !keep_words(judge->answer, differs))
         status = no_memory(err);
     return status;
