@@ -45,6 +45,16 @@ ND_API enum nd_status nd_dedup_push_prepared(struct nd_dedup *dedup, unsigned wo
                                              struct nd_decision *decisions, struct nd_error *err);
 
 /*
+ * Announce documents, of no group, before any is pushed: each that will be, by its text, as one of the
+ * workers of the pool.  Then the index holds little of what no document will ask for, and all
+ * decisions are the same.  nd_dedup_expects: whether it is of use to the engine; nd_dedup_expected:
+ * all have been announced.  ND_ENOMEM, ND_EUNSUPPORTED.
+ */
+ND_API bool nd_dedup_expects(const struct nd_dedup *dedup);
+ND_API enum nd_status nd_dedup_expect(struct nd_dedup *dedup, unsigned worker, struct nd_view text);
+ND_API enum nd_status nd_dedup_expected(struct nd_dedup *dedup, struct nd_error *err);
+
+/*
  * The row of items[item], of the batch that the worker prepared and pushed last, or, of batches that
  * were not prepared, of the batch pushed last as worker 0.  It has no id, no place and no shingles,
  * and is valid until the worker's next batch.  False: no row was made, as the document equals

@@ -26,15 +26,16 @@ static unsigned lowest_step(struct nd_ratio threshold)
     return (unsigned)((uint64_t)threshold.p * WHOLE / threshold.q);
 }
 
-void nd_measured_count(uint64_t step[ND_RUN_STEPS], const struct nd_dedup_params *params,
-                       const struct nd_overlap *overlap)
+void nd_measured_count(uint64_t measured[ND_MEASURED], const struct nd_dedup_params *params,
+                       const struct nd_overlap *overlap, const struct nd_overlap *with_kept)
 {
     unsigned lowest = lowest_step(params->threshold), i = WHOLE;
 
     /* By integers: a rounded quotient could fall on the other side of a step. */
     while (i > lowest && !nd_overlap_reaches(overlap, params->verify, (struct nd_ratio){i, WHOLE}))
         i--;
-    step[i]++;
+    measured[i]++;
+    measured[ND_RUN_STEPS] += with_kept->a - with_kept->shared;
 }
 
 double nd_measured_value(const struct nd_dedup_params *params, const struct nd_overlap *overlap)
@@ -53,12 +54,13 @@ double nd_measured_value(const struct nd_dedup_params *params, const struct nd_o
     return -1;
 }
 
-static void summarise_measured(const uint64_t step[ND_RUN_STEPS],
+static void summarise_measured(const uint64_t step[ND_MEASURED],
                                const struct nd_dedup_params *params, struct nd_run_summary *summary)
 {
     unsigned lowest = lowest_step(params->threshold);
 
     summary->measured_by = nd_dedup_measure(params);
+    summary->lost_runs = step[ND_RUN_STEPS];
     for (unsigned i = WHOLE + 1; i-- > lowest;)
         summary->measured[summary->n_measured++] = (struct nd_run_step){(double)i / WHOLE, step[i]};
     /* Nothing below the threshold is removed. */
@@ -196,8 +198,7 @@ void nd_dedup_stats_leave_out(struct nd_dedup_stats *sum, const struct nd_dedup_
 }
 
 void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup_stats *stats,
-                         const struct nd_dedup_params *params,
-                         const uint64_t measured[ND_RUN_STEPS])
+                         const struct nd_dedup_params *params, const uint64_t measured[ND_MEASURED])
 {
     summary->is_verified = params->verify != ND_VERIFY_NONE;
     if (stats)
@@ -366,6 +367,8 @@ static void put_measured(struct nd_json *out, const struct nd_run_summary *s)
         nd_json_close(out, ']');
     }
     nd_json_close(out, ']');
+    if (!s->filters)
+        nd_json_put_uint(out, "lost_runs", s->lost_runs);
 }
 
 static void put_largest(struct nd_json *out, const struct nd_run_summary *s)

@@ -15,9 +15,12 @@
  * measure at least i / (ND_RUN_STEPS - 1), and less than the next step.  Each worker has a histogram
  * of its own, and they are added up at the end.
  */
-/* Count a removed document that is not equal to what it was compared with. */
-ND_API void nd_measured_count(uint64_t step[ND_RUN_STEPS], const struct nd_dedup_params *params,
-                              const struct nd_overlap *overlap);
+/* A histogram, and behind its steps how many runs are lost (nd_run_summary.lost_runs). */
+enum { ND_MEASURED = ND_RUN_STEPS + 1 };
+/* Count a removed document that is not equal to what it was compared with: their overlap, and that
+ * with the kept one, which with components may be another. */
+ND_API void nd_measured_count(uint64_t measured[ND_MEASURED], const struct nd_dedup_params *params,
+                              const struct nd_overlap *overlap, const struct nd_overlap *with_kept);
 
 /* What the measure of the parameters is of an overlap, of a document and the kept one, as a number to
  * show; -1 where nothing is measured. */
@@ -57,7 +60,7 @@ ND_API void nd_dedup_stats_leave_out(struct nd_dedup_stats *sum, const struct nd
  */
 ND_API void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup_stats *stats,
                                 const struct nd_dedup_params *params,
-                                const uint64_t measured[ND_RUN_STEPS]);
+                                const uint64_t measured[ND_MEASURED]);
 
 /* nd_run_recall */
 ND_API double nd_summary_recall(const struct nd_run_summary *summary, double x);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "index/bands_table.h"
+#include "index/containers.h"
 #include "index/live.h"
 
 enum { ROWS = sizeof missed[0] / sizeof *missed[0], PARTS = 1000000 };
@@ -117,6 +118,10 @@ enum nd_status nd_sample_choose(struct nd_ratio threshold, double recall, unsign
                        threshold.p, threshold.q);
     if (!(recall >= 0 && recall <= ND_RECALL_MAX))
         return nd_fail(err, ND_EINVAL, "recall = %g: must be from 0 to %g", recall, ND_RECALL_MAX);
+    if (threshold.p == threshold.q) { /* all are shared, without a chance to miss a pair */
+        *sample = *min_shared = ND_SAMPLE_OF_ALL;
+        return ND_OK;
+    }
     fraction = (double)threshold.p / threshold.q;
     *sample = SAMPLE_FIRST;
     while ((*min_shared = min_shared_for(fraction, *sample, recall)) < SHARED_WANTED &&

@@ -98,18 +98,57 @@ static bool order_by_rarity(const struct nd_containers *c, enum nd_container_tab
 /* The values under which a document is listed, or was stored to be. */
 static const uint32_t *listed_values(const struct nd_containers *c, uint32_t number, uint32_t *n);
 
-size_t nd_container_values(const uint64_t *shingle, size_t n, uint32_t group, uint32_t *value,
-                           uint64_t *scratch)
+static uint32_t value_of(uint64_t shingle, uint32_t group)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t hash = nd_mix64(shingle[i] + group * UINT64_C(0x9E3779B97F4A7C15)) >> 32;
+    uint64_t hash = nd_mix64(shingle + group * UINT64_C(0x9E3779B97F4A7C15)) >> 32;
 
-        scratch[i] = hash ? hash : 1;
+    return hash ? (uint32_t)hash : 1;
+}
+
+size_t nd_container_values(const uint64_t *shingle, size_t n, uint32_t group,
+                           const struct nd_value_set *expected, uint32_t *value, uint64_t *scratch)
+{
+    size_t taken = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        scratch[taken] = value_of(shingle[i], group);
+        taken += !expected || nd_value_set_has(expected, (uint32_t)scratch[taken]);
     }
-    n = nd_sort_distinct(scratch, n, scratch + n);
+    n = nd_sort_distinct(scratch, taken, scratch + taken);
     for (size_t i = 0; i < n; i++)
         value[i] = (uint32_t)scratch[i];
     return n;
+}
+
+/* Keep the `most` least distinct values, ascending; returns how many there are. */
+static uint32_t keep_least(uint32_t *least, uint32_t n, uint32_t most, uint32_t value)
+{
+    uint32_t at = n;
+
+    if (n == most && value >= least[n - 1])
+        return n;
+    while (at && least[at - 1] > value)
+        at--;
+    if (at && least[at - 1] == value)
+        return n;
+    n -= n == most;
+    memmove(least + at + 1, least + at, (n - at) * sizeof *least);
+    least[at] = value;
+    return n + 1;
+}
+
+bool nd_container_expect(const struct nd_container_params *p, const uint64_t *shingle, size_t n,
+                         struct nd_value_set *expected)
+{
+    uint32_t least[ND_SAMPLE_OF_ALL];
+    uint32_t n_least = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_least = keep_least(least, n_least, p->sample, value_of(shingle[i], 0));
+    for (uint32_t i = 0; i < n_least; i++)
+        if (!nd_value_set_add(expected, least[i]))
+            return false;
+    return true;
 }
 
 struct nd_containers *nd_containers_new(const struct nd_container_params *params)

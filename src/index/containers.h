@@ -9,6 +9,7 @@
 #include "index/candidate_list.h"
 #include "index/index_row.h"
 #include "index/postings.h"
+#include "index/value_set.h"
 
 /*
  * A shingle is known here by 32 bits of its hash, and a document by the distinct ones, ascending.
@@ -38,6 +39,8 @@
  * of the values of the sample that are shared lists it.  That is so for all if fewer values of the
  * sample are full than must be shared.
  */
+/* The sample where all of it must be shared. */
+enum { ND_SAMPLE_OF_ALL = 32 };
 enum nd_container_way { ND_CONTAINERS_IN_KEPT, ND_CONTAINERS_OF_KEPT, ND_CONTAINERS_BY_SMALLER };
 
 struct nd_container_params {
@@ -67,10 +70,26 @@ struct nd_container_row {
 
 /*
  * The values of n distinct shingles of a document of a group, ascending and each once, for which
- * `value` has room; returns how many.  scratch: room for 2 n words.
+ * `value` has room; returns how many.  scratch: room for 2 n words.  `expected`, where not NULL: only
+ * those that are in the set.
  */
-size_t nd_container_values(const uint64_t *shingle, size_t n, uint32_t group, uint32_t *value,
-                           uint64_t *scratch);
+size_t nd_container_values(const uint64_t *shingle, size_t n, uint32_t group,
+                           const struct nd_value_set *expected, uint32_t *value, uint64_t *scratch);
+
+/*
+ * Expected values.  Where samples are looked for in kept documents, and each value of a sample must
+ * be there (a threshold of 1), nothing asks for a value that is in no sample. If all documents are
+ * known beforehand, so are the values of all samples, and all others can be left out: of the values
+ * of a document the least ones, which are its sample, stay, and nothing else changes.
+ */
+static inline bool nd_containers_expect(const struct nd_container_params *p)
+{
+    return p->sample && p->way == ND_CONTAINERS_IN_KEPT && !p->is_cosine &&
+           p->min_shared == p->sample && p->threshold.p == p->threshold.q;
+}
+/* Add the sample of a document of no group.  False: out of memory. */
+bool nd_container_expect(const struct nd_container_params *p, const uint64_t *shingle, size_t n,
+                         struct nd_value_set *expected);
 
 /*
  * Numbers are given in order, 0, 1, 2 …  One writer and no reader, or any number of readers.  A

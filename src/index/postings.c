@@ -40,15 +40,22 @@ void nd_postings_clear(struct nd_postings *p)
     p->count = 0;
 }
 
+/* Spread values over all of 32 bits: those of samples are small (Knuth, The Art of Computer
+ * Programming, volume 3, 6.4). */
+static uint32_t spread(uint32_t value)
+{
+    return value * UINT32_C(0x9E3779B1);
+}
+
 /* The place of a value in its table, by the bits that did not choose the table. */
 static size_t home_of(const struct nd_posting_table *t, uint32_t value)
 {
-    return (size_t)(((uint64_t)(value << (32 - TABLE_SHIFT)) * t->n_slots) >> 32);
+    return (size_t)(((uint64_t)(spread(value) << (32 - TABLE_SHIFT)) * t->n_slots) >> 32);
 }
 
 static const struct nd_posting_table *table_of(const struct nd_postings *p, uint32_t value)
 {
-    return &p->table[value >> TABLE_SHIFT];
+    return &p->table[spread(value) >> TABLE_SHIFT];
 }
 
 /* The slot of a value, or the free one where it would stand. */
@@ -161,7 +168,7 @@ static uint32_t count_in_slot(const struct nd_postings *p, const struct nd_posti
 bool nd_postings_add(struct nd_postings *p, uint32_t value, uint32_t number, uint32_t room,
                      uint32_t *n)
 {
-    struct nd_posting_table *t = &p->table[value >> TABLE_SHIFT];
+    struct nd_posting_table *t = &p->table[spread(value) >> TABLE_SHIFT];
     struct nd_posting_slot *slot;
     uint32_t at, *list;
 
@@ -189,7 +196,7 @@ bool nd_postings_add(struct nd_postings *p, uint32_t value, uint32_t number, uin
 
 void nd_postings_remove(struct nd_postings *p, uint32_t value, uint32_t number)
 {
-    struct nd_posting_table *t = &p->table[value >> TABLE_SHIFT];
+    struct nd_posting_table *t = &p->table[spread(value) >> TABLE_SHIFT];
     struct nd_posting_slot *slot;
     uint32_t *list, i = 1;
 

@@ -442,6 +442,26 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "# Section 4: \"overlap on at least one of the K + 1 coordinates\".\n"
          "\n"
          "verify = none\n"),
+    TEXT("lossless",
+         "# lossless.ini - remove a document only if all that it says stands in a longer one that is kept\n"
+         "#\n"
+         "# From no paper. What a document says are its runs of three words. Each run of a removed document is in\n"
+         "# the document that is kept for it, which the summary proves: lost_runs is 0. docs/howto/lose-nothing.md\n"
+         "# compares it with the default.\n"
+         "\n"
+         "[sketch]\n"
+         "shingle = 3\n"
+         "\n"
+         "[decide]\n"
+         "verify = containment\n"
+         "threshold = 1\n"
+         "# All runs of the document are in the kept one, which has as many or more.\n"
+         "\n"
+         "short = identical\n"
+         "# A document without a run, of fewer words than three, goes only if its bytes are those of another.\n"
+         "\n"
+         "keep = longest\n"
+         "# Of two documents with the same runs, the longer text stays; of equally long ones the first.\n"),
     TEXT("manku-2007",
          "# manku-2007.ini - simhash of 64 bits within a Hamming distance of 3\n"
          "#\n"

@@ -58,7 +58,7 @@ struct worker_batch {
     size_t items, indexes, id_hashes, owns, decisions, places, kepts, survivors; /* capacities */
     struct nd_json scratch[N_SCRATCH];
     struct nd_rows rows;
-    uint64_t measured[ND_RUN_STEPS];       /* totals of all batches so far */
+    uint64_t measured[ND_MEASURED];        /* totals of all batches so far */
     bool is_listed, is_decided, is_placed; /* placed: what it writes has its places */
     struct nd_late_writes late;
     struct turn_times {
@@ -158,7 +158,7 @@ static enum nd_status put_removed(struct nd_run *run, struct worker_batch *b, si
     struct nd_party removed, kept;
 
     if (decision->identical == ND_IDENTICAL_NO)
-        nd_measured_count(b->measured, &run->recipe->dedup, &decision->overlap);
+        nd_measured_count(b->measured, &run->recipe->dedup, &decision->overlap, &decision->overlap);
     if (!nd_outputs_has_names(&run->outputs))
         return ND_OK;
     removed = party_of(parsed, &b->scratch[0]);
@@ -709,7 +709,7 @@ static void count(struct nd_run *run)
 static void release_batches(const struct passing *p)
 {
     for (unsigned i = 0; i < nd_pool_threads(p->run->pool); i++) {
-        for (size_t step = 0; step < ND_RUN_STEPS; step++)
+        for (size_t step = 0; step < ND_MEASURED; step++)
             p->run->measured[step] += p->batch[i].measured[step];
         release_batch(&p->batch[i]);
     }

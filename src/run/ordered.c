@@ -80,7 +80,8 @@ void nd_ordered_make_key(void *context, struct nd_parsed *parsed, unsigned worke
     const struct nd_view value = nd_document_field(&parsed->document, run->keep_index);
     uint64_t length = 0;
 
-    (void)worker;
+    if (run->expects && nd_dedup_expect(run->dedup, worker, parsed->document.text) != ND_OK)
+        atomic_store(&run->reporter.is_out_of_memory, true);
     if (parsed->sketched && nd_keep_is_by_length(&run->keep)) {
         for (size_t i = 0; i < value.len; i++)
             length = length * 10 + (uint64_t)(value.data[i] - '0');
@@ -645,13 +646,26 @@ static enum nd_status decide(struct ordered *o, struct nd_error *err)
     return status;
 }
 
+/* Whether the first pass announces its documents to the engine: their texts are there, and all that
+ * are compared are of no group. */
+static bool expects(const struct nd_run *run)
+{
+    const struct nd_run_options *options = run->options;
+
+    return nd_dedup_expects(run->dedup) && !run->against && !run->sketches && !options->within &&
+           !options->n_never;
+}
+
 static enum nd_status go_through(struct ordered *o, struct nd_error *err)
 {
     struct nd_run *run = o->run;
     enum nd_status status = open_staged(o, err);
 
+    run->expects = status == ND_OK && expects(run);
     if (status == ND_OK)
         status = nd_run_each_batch(run, collect, o, err);
+    if (status == ND_OK && run->expects)
+        status = nd_dedup_expected(run->dedup, err);
     nd_id_check_forget(&run->ids, run->summary);
     if (status == ND_OK)
         status = sort(o, err);

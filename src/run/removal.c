@@ -19,7 +19,7 @@ struct nd_removal nd_removal_of(struct nd_run *run, const struct nd_staged_remov
 
     if (decision->identical == ND_IDENTICAL_NO)
         nd_measured_count(run->measured, &run->recipe->dedup,
-                          via ? &via->overlap : &decision->overlap);
+                          via ? &via->overlap : &decision->overlap, &decision->overlap);
     return (struct nd_removal){
         .kept = removed->kept,
         .via = via ? removed->via : ND_NO_RECORD,

@@ -63,6 +63,7 @@ struct nd_run {
     struct nd_known_rows *known;      /* rows of texts that need not be sketched, or NULL */
     struct nd_checkpoint *checkpoint; /* where rows are kept as they are made, or NULL */
     struct nd_dedup *dedup;           /* NULL for a use that has no engine */
+    bool expects;                     /* documents are announced to it (nd_dedup_expect) */
     struct nd_budget budget;          /* of options->memory; total 0: none */
     struct nd_dedup_stats past;       /* of engines that are gone */
     struct nd_dedup_stats old;        /* of old documents, which are no records of the run */
@@ -74,7 +75,7 @@ struct nd_run {
     uint64_t clusters[ND_CLUSTER_STEPS]; /* how many there are, by their size; */
     struct nd_examples *examples;        /* for the page of options->report, or NULL */
     struct nd_quoted quoted;             /* of each file or value, how many documents match */
-    uint64_t measured[ND_RUN_STEPS];     /* nd_measured_count */
+    uint64_t measured[ND_MEASURED];      /* nd_measured_count */
 };
 
 /* Whether who stands for a cluster of so many members is removed with the others. */

@@ -488,7 +488,8 @@ static enum nd_status put(struct filtering *f, const struct nd_parsed *parsed,
     if (is_match)
         nearest->name = name_of_prototype(f, nearest->pair.b);
     if (is_match && decision->identical == ND_IDENTICAL_NO)
-        nd_measured_count(f->run->measured, &f->run->recipe->dedup, &decision->overlap);
+        nd_measured_count(f->run->measured, &f->run->recipe->dedup, &decision->overlap,
+                          &decision->overlap);
     if (is_match && f->run->outputs.rows)
         put_manifest(f, parsed, nearest, decision);
     if (is_annotated(f))

@@ -68,7 +68,7 @@ struct bounded_rows {
     size_t n_parts;
 
     struct nd_dedup_stats stats;
-    uint64_t measured[ND_RUN_STEPS];
+    uint64_t measured[ND_MEASURED];
     uint64_t spilled, n_loads;
     struct nd_buffer buffer;
 };

@@ -41,7 +41,7 @@ struct evidence {
     struct nd_cluster_sizes sizes; /* by row; 0: no document, or not kept */
     size_t n_sizes;
     struct nd_id_check ids;
-    uint64_t n_rows, measured[ND_RUN_STEPS];
+    uint64_t n_rows, measured[ND_MEASURED];
     uint64_t documents, removed, identical[3], bad;
     struct nd_rows rows;
     struct nd_json scratch[4];
@@ -440,7 +440,7 @@ static PyObject *evidence_add(PyObject *module, PyObject *args)
     Py_BEGIN_ALLOW_THREADS;
     status = put_rows(e, &w, (size_t)n, &err);
     if (e->n_rows == w.result->first_row + w.result->n_rows)
-        for (size_t i = 0; i < ND_RUN_STEPS; i++)
+        for (size_t i = 0; i < ND_MEASURED; i++)
             e->measured[i] += w.result->measured[i];
     Py_END_ALLOW_THREADS;
     if (status != ND_OK)

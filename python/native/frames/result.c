@@ -62,13 +62,14 @@ struct nd_py_removal nd_py_removal_of(const struct nd_py_removed *removed)
     };
 }
 
-void nd_py_removed_count(uint64_t measured[ND_RUN_STEPS], const struct nd_recipe *recipe,
+void nd_py_removed_count(uint64_t measured[ND_MEASURED], const struct nd_recipe *recipe,
                          const struct nd_py_removed *removed)
 {
     if (removed->decision->identical == ND_IDENTICAL_NO)
         nd_measured_count(measured, &recipe->dedup,
                           removed->component ? &removed->component->overlap
-                                             : &removed->decision->overlap);
+                                             : &removed->decision->overlap,
+                          &removed->decision->overlap);
 }
 
 bool nd_py_result_put(struct nd_py_result *result, const struct nd_py_removal *removal,

@@ -6,6 +6,7 @@
 
 #include <neardup/run.h>
 
+#include "evidence/counts.h"
 #include "recipe/recipe_struct.h"
 
 #define ND_PY_RESULT "neardup.result"
@@ -38,11 +39,11 @@ struct nd_py_result {
     size_t n_signatures;            /* of the recipe */
     struct nd_agreement *agreement; /* by number of removal, then by signature */
     size_t agreement_capacity;
-    uint64_t measured[ND_RUN_STEPS]; /* nd_measured_count */
-    uint64_t n_never;                /* rows that are alone */
-    bool has_seen;                   /* some were removed for documents of sketch files */
-    bool has_leaders;                /* some stood for clusters that are removed */
-    struct nd_dedup_stats stats;     /* of all that was pushed */
+    uint64_t measured[ND_MEASURED]; /* nd_measured_count */
+    uint64_t n_never;               /* rows that are alone */
+    bool has_seen;                  /* some were removed for documents of sketch files */
+    bool has_leaders;               /* some stood for clusters that are removed */
+    struct nd_dedup_stats stats;    /* of all that was pushed */
 };
 
 /* A result for n rows, all of them kept.  NULL: out of memory. */
@@ -61,7 +62,7 @@ struct nd_py_removed {
 /* As a result has it; `number` is 0. */
 struct nd_py_removal nd_py_removal_of(const struct nd_py_removed *removed);
 /* Count how near it is. */
-void nd_py_removed_count(uint64_t measured[ND_RUN_STEPS], const struct nd_recipe *recipe,
+void nd_py_removed_count(uint64_t measured[ND_MEASURED], const struct nd_recipe *recipe,
                          const struct nd_py_removed *removed);
 /* False: out of memory. */
 bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recipe,

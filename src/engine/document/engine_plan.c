@@ -76,6 +76,7 @@ enum nd_status nd_engine_plan_init(struct nd_engine_plan *plan,
 void nd_engine_plan_release(struct nd_engine_plan *plan)
 {
     nd_matching_free(plan->matching);
+    nd_value_set_release(&plan->expected);
 }
 
 bool nd_engine_plan_ignores_text(const struct nd_engine_plan *plan)

@@ -12,12 +12,14 @@
 #include "match/measure.h"
 #include "recipe/recipe_struct.h"
 
-/* Made from the parameters, and never changed: all threads read it. */
+/* Made from the parameters, and not changed once documents are pushed: all threads read it. */
 struct nd_engine_plan {
     struct nd_dedup_params params; /* max_checks has no bound where all documents are candidates */
     struct nd_index_params index;
     struct nd_container_params containers; /* .sample: 0 where no samples are looked up */
-    struct nd_matching *matching;          /* for ND_CANDIDATES_MATCH, else NULL */
+    struct nd_value_set
+        expected; /* the samples of all documents (nd_dedup_expect); empty: not known */
+    struct nd_matching *matching; /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_fraction threshold;
     unsigned sketch_parts; /* which parts of a sketch these need */
     unsigned distance;     /* of a candidate at most, in low bytes or bits: nd_reach */

@@ -102,22 +102,29 @@ static const uint64_t *shingles_read(const struct nd_worker *w, const struct nd_
     return item->sketched ? item->sketched->shingles : set->distinct;
 }
 
-/* They, as they are looked up in containers. */
-static bool note_content(const struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
+/* They, as they are looked up in containers.  Of the values little may be left, so they are made in
+ * memory that the worker keeps. */
+static bool note_content(struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
 {
-    size_t n;
+    const struct nd_value_set *expected =
+        w->plan->expected.count && !item->group ? &w->plan->expected : NULL;
+    size_t n, n_values;
     const uint64_t *shingle = shingles_read(w, item, &n);
-    uint32_t *value = nd_arena_alloc(held, n * sizeof *value);
-    uint64_t *scratch = nd_alloc_array(n, 2 * sizeof *scratch);
+    uint32_t *value, *made;
 
-    if (value && scratch)
-        item->read.content = (struct nd_container_row){
-            .value = value,
-            .n_values = (uint32_t)nd_container_values(shingle, n, item->group, value, scratch),
-            .n_shingles = (uint32_t)n,
-            .group = item->group};
-    free(scratch);
-    return value && scratch;
+    if (!ND_RESERVE(w->scratch, &w->scratch_capacity, 3 * n + 1))
+        return false;
+    made = (uint32_t *)(w->scratch + 2 * n);
+    n_values = nd_container_values(shingle, n, item->group, expected, made, w->scratch);
+    value = nd_arena_alloc(held, n_values * sizeof *value);
+    if (!value)
+        return false;
+    memcpy(value, made, n_values * sizeof *value);
+    item->read.content = (struct nd_container_row){.value = value,
+                                                   .n_values = (uint32_t)n_values,
+                                                   .n_shingles = (uint32_t)n,
+                                                   .group = item->group};
+    return true;
 }
 
 static bool sign_item(struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
@@ -271,6 +278,8 @@ static bool init_worker(struct nd_worker *w, unsigned number, const struct nd_en
 
 static void release_worker(struct nd_worker *w)
 {
+    nd_value_set_release(&w->expected);
+    free(w->scratch);
     nd_sketcher_free(w->sketcher);
     nd_sketcher_free(w->kept_sketcher);
     nd_matching_worker_free(w->matching);

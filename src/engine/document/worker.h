@@ -18,7 +18,10 @@ struct nd_worker {
     struct nd_tokeniser *tokeniser[2];
     struct nd_shingle_set set;                  /* of a document whose sketcher has moved on */
     const struct nd_item *in_sketcher, *in_set; /* whose shingles these are; NULL: not known */
-    struct nd_arena held; /* shingles and signatures of documents of the batch at hand */
+    uint64_t *scratch;                          /* in which the values of a document are made */
+    size_t scratch_capacity;
+    struct nd_value_set expected; /* of the documents that it announced */
+    struct nd_arena held;         /* shingles and signatures of documents of the batch at hand */
 
     /* Looking up. */
     struct nd_matching_worker *matching; /* for ND_CANDIDATES_MATCH, else NULL */

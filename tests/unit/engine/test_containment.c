@@ -126,10 +126,10 @@ static struct document *make_documents(uint64_t seed, bool of_few_words)
         assert_non_null(d[i].value);
         if (n)
             memcpy(d[i].shingle, sketch.shingle, n * 8);
-        d[i].row = (struct nd_container_row){
-            .value = d[i].value,
-            .n_shingles = (uint32_t)n,
-            .n_values = (uint32_t)nd_container_values(d[i].shingle, n, 0, d[i].value, scratch)};
+        d[i].row = (struct nd_container_row){.value = d[i].value,
+                                             .n_shingles = (uint32_t)n,
+                                             .n_values = (uint32_t)nd_container_values(
+                                                 d[i].shingle, n, 0, NULL, d[i].value, scratch)};
     }
     nd_sketcher_free(s);
     return d;

@@ -59,11 +59,11 @@ static void make_document(struct content *list, unsigned i, uint64_t (*shingle)[
             else
                 b++;
     count[i] = n;
-    list[i].row = (struct nd_container_row){
-        .value = list[i].value,
-        .n_values = (uint32_t)nd_container_values(shingle[i], n, group, list[i].value, scratch),
-        .n_shingles = n,
-        .group = group};
+    list[i].row = (struct nd_container_row){.value = list[i].value,
+                                            .n_values = (uint32_t)nd_container_values(
+                                                shingle[i], n, group, NULL, list[i].value, scratch),
+                                            .n_shingles = n,
+                                            .group = group};
     assert_true(list[i].row.n_values == n);
 }
 
@@ -357,7 +357,7 @@ static void the_recall_is_what_was_asked_for(void **state)
             for (unsigned i = 0; i < 2; i++) {
                 row[i] = (struct nd_container_row){.value = value[i], .n_shingles = INNER};
                 row[i].n_values =
-                    (uint32_t)nd_container_values(shingle[i], INNER, 0, value[i], scratch);
+                    (uint32_t)nd_container_values(shingle[i], INNER, 0, NULL, value[i], scratch);
             }
             found += meets(&p, &row[0], &row[1]) > 0;
         }
