@@ -5,7 +5,8 @@
  * @typedef {{id: string, security: string[]}} Key
  * @typedef {{identical: 'no'|'tokens'|'bytes', resemblance: number|null, shared: number|null,
  *   shingles: [number, number]|null, distance: number|null}} Evidence
- * @typedef {Key & {title: string|null, visited: string, evidence: Evidence}} Nearest
+ * @typedef {{in: 'nothing'|'order'|'dates'|'numbers'|'names'|'words', this: string[], other: string[], words?: [number, number]}} Differs
+ * @typedef {Key & {title: string|null, visited: string, evidence: Evidence, differs?: Differs}} Nearest
  * @typedef {{security_sets: number, candidates: number, comparisons: number, pairs: number}} Work
  * @typedef {{id?: string, security?: string[], verdict: 'new'|'duplicate'|'near-duplicate',
  *   of: Key|null, evidence: Evidence|null, nearest: Nearest[], cluster: Nearest|null,
@@ -151,11 +152,11 @@ const at = (id) => `v1/documents/${encodeURIComponent(id)}`;
 export const getStats = (signal) => request('v1/stats', {signal});
 
 /** @param {object} document @param {AbortSignal} [signal] @returns {Promise<Verdict>} */
-export const checkText = (document, signal) => request('v1/query', {body: document, signal});
+export const checkText = (document, signal) => request('v1/query?differs=1', {body: document, signal});
 
 /** @param {object} document @param {boolean} dry @param {AbortSignal} [signal] @returns {Promise<Verdict>} */
 export const storeDocument = (document, dry, signal) =>
-  request(`v1/documents${dry ? '?dry=1' : ''}`, {body: document, signal});
+  request(`v1/documents${query({differs: 1, dry: dry ? 1 : null})}`, {body: document, signal});
 
 /** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<StoredDocument & {text: string}>} */
 export const getDocument = ({id, security}, signal) => request(at(id) + query({security}), {signal});

@@ -1,5 +1,6 @@
 // story.mjs - how two texts differ, in the words of a newsroom
 
+/** @import {Differs} from './api.mjs' */
 /** @import {Sides} from './rows.mjs' */
 
 const SENTENCE_END = /[.!?\u2026\u3002\uFF01\uFF1F]["')\]\u201D\u2019]*\s+|\n+/gu;
@@ -78,4 +79,32 @@ export function storyWords(sides) {
   if (!left.own.length && right.whole === right.changed) return `The same story, with ${some(right.whole, 'sentence')} more.`;
   if (!right.own.length && left.whole === left.changed) return `The same story, with ${some(left.whole, 'sentence')} left out.`;
   return `The same story, with ${some(Math.max(left.changed, right.changed), 'sentence')} changed.`;
+}
+
+/** @type {Record<Differs['in'], [string, string]>} for one, and for more */
+const ONLY = {
+  nothing: ['no word differs', 'no word differs'],
+  order: ['only the order of the words differs', 'only the order of the words differs'],
+  dates: ['only the date differs', 'only dates differ'],
+  numbers: ['only a number differs', 'only numbers differ'],
+  names: ['only a name differs', 'only names differ'],
+  words: ['', ''],
+};
+
+/** So many words of each text are named. */
+const NAMED = 5;
+
+/** The first of them. @param {string[]} words @param {number|undefined} all */
+const named = (words, all) => `${words.slice(0, NAMED).join(', ')}${(all ?? words.length) > NAMED ? ' …' : ''}`;
+
+/**
+ * What the service says that a text and a document differ in: "only a number differs: 14 here, 12 there"; "only here: more, than, once".
+ * @param {Differs} d
+ */
+export function differsWords(d) {
+  const what = ONLY[d.in][d.this.length > 1 || d.other.length > 1 ? 1 : 0];
+  const here = d.this.length > 0 && named(d.this, d.words?.[0]), there = d.other.length > 0 && named(d.other, d.words?.[1]);
+  if (!what) return [here && `only here: ${here}`, there && `only there: ${there}`].filter(Boolean).join('; ');
+  const words = [here && `${here} here`, there && `${there} there`].filter(Boolean).join(', ');
+  return words ? `${what}: ${words}` : what;
 }

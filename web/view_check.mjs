@@ -2,6 +2,7 @@
 import {checkText, getComparison, getDocument, storeDocument} from './api.mjs';
 import {announce, add, bytes, byId, count, el, facts, labelList, number, readLabels, time} from './dom.mjs';
 import {Place, bar, compareAddress, documentLink, evidenceWords, workWords} from './show.mjs';
+import {differsWords} from './story.mjs';
 import {compareTexts, sidesView} from './texts.mjs';
 
 /** @import {Nearest, Verdict} from './api.mjs' */
@@ -125,7 +126,7 @@ function verdictCard(v) {
   const card = el('section', {class: `verdict ${v.verdict}`, 'aria-label': 'The verdict'});
   const title = v.of ? el('h2', null, `${name} of `, documentLink(v.nearest[0] ?? v.of)) : el('h2', null, headline(v));
   add(card, el('div', {class: 'verdict-head'}, el('span', {class: 'sign', 'aria-hidden': 'true'}, sign), el('div', null, title,
-    v.evidence && el('p', {class: 'lead'}, evidenceWords(v.evidence), '.'),
+    v.evidence && el('p', {class: 'lead'}, `${[evidenceWords(v.evidence), differences(v.nearest[0])].filter(Boolean).join('; ')}.`),
     v.short && el('p', {class: 'lead'}, 'The text is so short that only an equal one would be found.'))));
   if (v.evidence && v.evidence.resemblance !== null) add(card, bar(v.evidence.resemblance, 'Resemblance'));
   add(card, storedLine(v), ...verdictFacts(v));
@@ -133,9 +134,12 @@ function verdictCard(v) {
   return card;
 }
 
+/** What alone differs, if the texts are not the same. @param {Nearest|undefined} document */
+const differences = (document) => document?.differs && document.evidence.identical === 'no' ? differsWords(document.differs) : '';
+
 /** @param {Nearest} document */
 function nearWords(document) {
-  return [documentLink(document), `, ${evidenceWords(document.evidence)}`];
+  return [documentLink(document), `, ${[evidenceWords(document.evidence), differences(document)].filter(Boolean).join('; ')}`];
 }
 
 /** What an editor asks, and the engineer's numbers a click away. @param {Verdict} v */

@@ -4,7 +4,7 @@ import {test} from 'node:test';
 
 import {equalRuns} from '../../web/diff.mjs';
 import {sameInEdits, sameInTexts, sideBySide} from '../../web/rows.mjs';
-import {storyWords} from '../../web/story.mjs';
+import {differsWords, storyWords} from '../../web/story.mjs';
 import {tokensOf} from '../../web/tokens.mjs';
 
 /** The same numbers each time. */
@@ -136,4 +136,15 @@ test('differences are told in the words of a newsroom', () => {
   assert.equal(said(STORY, `${STORY.slice(0, 56)} ${'Quite another story about the weather in the north follows here and goes on. '.repeat(2)}`), 'Two stories that have passages in common.');
   assert.equal(said(STORY, 'Nothing here is like the other text, which speaks of rivers, boats and rain.'), 'Two stories with little in common.');
   assert.equal(said('', ''), 'The same words in the same order.');
+});
+
+test('what the service says that two texts differ in is told in words', () => {
+  const words = (kind, mine, others, all) => differsWords({in: kind, this: mine, other: others, ...(all && {words: all})});
+  assert.equal(words('nothing', [], []), 'no word differs');
+  assert.equal(words('order', [], []), 'only the order of the words differs');
+  assert.equal(words('dates', ['Tuesday'], ['Monday']), 'only the date differs: Tuesday here, Monday there');
+  assert.equal(words('numbers', ['14', '15'], ['12']), 'only numbers differ: 14, 15 here, 12 there');
+  assert.equal(words('names', [], ['Smith']), 'only a name differs: Smith there');
+  assert.equal(words('words', ['a', 'b', 'c', 'd', 'e', 'f'], []), 'only here: a, b, c, d, e …');
+  assert.equal(words('words', ['a'], ['b'], [1, 30]), 'only here: a; only there: b …');
 });

@@ -41,6 +41,13 @@ function evidence(a, b) {
   return {identical: a === b ? 'bytes' : same ? 'tokens' : 'no', resemblance: union ? shared / union : 1, shared, shingles: [one.size, two.size], distance: apart(bitsOf(a), bitsOf(b))};
 }
 
+/** The words of one text alone; of their classes only two are told apart. */
+function differs(a, b) {
+  const [one, two] = [a, b].map((text) => [...new Set(words(text).map((w) => w.form))]);
+  const mine = one.filter((w) => !two.includes(w)), others = two.filter((w) => !one.includes(w));
+  return {in: [...mine, ...others].every((w) => /^\d+$/.test(w)) ? 'numbers' : 'words', this: mine.slice(0, 16), other: others.slice(0, 16)};
+}
+
 class Refused extends Error {
   constructor(status, title, detail) {
     super(detail);
@@ -72,7 +79,7 @@ export class Mock {
       .filter(({e}) => e.resemblance >= 0.5 || e.identical !== 'no').sort((a, b) => b.e.resemblance - a.e.resemblance);
     const best = others[0];
     const n = shinglesOf(text).size;
-    const nearest = ({d, e}) => ({id: d.id, security: d.security, title: d.title, visited: d.visited, evidence: e});
+    const nearest = ({d, e}) => ({id: d.id, security: d.security, title: d.title, visited: d.visited, evidence: e, ...(text !== d.text && {differs: differs(text, d.text)})});
     const first = others.toSorted((a, b) => a.d.order - b.d.order)[0];
     return {verdict: !best ? 'new' : best.e.identical !== 'no' ? 'duplicate' : 'near-duplicate', of: best ? {id: best.d.id, security: best.d.security} : null, evidence: best?.e ?? null,
       nearest: others.slice(0, 3).map(nearest), cluster: first ? nearest(first) : null,

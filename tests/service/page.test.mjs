@@ -132,6 +132,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     assert.ok((await page.$$eval('.texts ins', (all) => all.map((e) => e.textContent))).includes('more than once'));
     assert.ok((await page.$$eval('.texts del', (all) => all.map((e) => e.textContent))).includes('twice'));
     assert.match(await page.textContent('#announce'), /near duplicate/);
+    assert.match(await page.textContent('.verdict .lead'), /^\d+(\.\d)?% alike; only here: more, than, once.*; only there: (twice|printed, copy, twice|twice, printed, copy)\.$/i);
     assert.match(await page.textContent('.verdict dl'), /Last visit.* was visited .*Also near.*bridge.*alike/s);
     await check(page, 'Nothing like this has ever been stored here before today.');
     assert.equal(await page.textContent('.verdict h2'), 'New: nothing visible to you is near it');
@@ -389,19 +390,19 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
       [429, /Too many writes are waiting\. Try again in 7 seconds\./], [413, /Too large/], [503, /busy/], [507, /disk of the service is full/], [409, /Name the security labels/],
     ];
     for (const [status, words] of answers) {
-      await page.route('**/v1/query', (route) => route.fulfill({status, headers: {'Content-Type': 'application/problem+json', 'Retry-After': '7'}, body: JSON.stringify({type: '/problems/x', title: 'A title', status, detail: 'the detail of it'})}));
+      await page.route('**/v1/query*', (route) => route.fulfill({status, headers: {'Content-Type': 'application/problem+json', 'Retry-After': '7'}, body: JSON.stringify({type: '/problems/x', title: 'A title', status, detail: 'the detail of it'})}));
       await page.fill('#check-text', `a text for ${status}`);
       await page.click('#check-go');
       await page.waitForFunction((source) => new RegExp(source).test(document.querySelector('#check-answer .problem')?.textContent ?? ''), words.source);
       assert.match(await page.textContent('#check-answer .problem'), /The detail of it\./);
-      await page.unroute('**/v1/query');
+      await page.unroute('**/v1/query*');
     }
-    await page.route('**/v1/query', (route) => route.abort());
+    await page.route('**/v1/query*', (route) => route.abort());
     await page.fill('#check-text', `${EDITED} It ends otherwise.`);
     await page.click('#check-go');
     await page.waitForSelector('.problem:has-text("does not answer")');
     await shot(page, 'no-answer');
-    await page.unroute('**/v1/query');
+    await page.unroute('**/v1/query*');
     await page.click('#check-answer .problem button');
     await page.waitForSelector('.verdict');
     await page.waitForSelector('#check-texts .texts ins');
@@ -414,7 +415,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     const page = await open(t);
     let free;
     const held = new Promise((resolve) => { free = resolve; });
-    await page.route('**/v1/query', async (route) => {
+    await page.route('**/v1/query*', async (route) => {
       if (route.request().postData().includes('the first')) await held;
       await route.continue().catch(() => {});
     });
