@@ -60,9 +60,10 @@ const struct option option_table[] = {
     {NULL, "within", 0, "FIELD", "compare only documents with the same value of FIELD",
      FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP, RUN},
     {NULL, "security-field", 0, "FIELD",
-     "remove a document only for one that everyone who may see it may see, too: FIELD has its "
+     "a document is a duplicate only of one that everyone who may see it may see, too: FIELD has "
+     "its "
      "security labels, a string or an array; without any, everybody may see it",
-     FOR_DEDUP | FOR_PAIRS | FOR_SWEEP, RUN},
+     FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_FILTER | FOR_COLLAPSE | FOR_SWEEP, RUN},
     {NULL, "never", 0, "FIELD=A,B,C",
      "documents whose FIELD is A, B or C match no other document, not even an equal one; may be "
      "repeated",

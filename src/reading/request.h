@@ -33,7 +33,7 @@ struct nd_run_request {
     bool heeds_keep;     /* the recipe's `keep` is */
     bool takes_recipe;   /* all of the recipe comes from sketch files, where it is the default */
 
-    bool heeds_within, heeds_prefer; /* the options of these names; with within, security-field */
+    bool heeds_within, heeds_security, heeds_prefer; /* the options of these names */
 
     bool hands_on_bad; /* an input of nothing but bad records is no mistake: they are written too */
 

@@ -180,7 +180,7 @@ static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
     run->comparable.within =
         nd_field_set_want(fields, request->heeds_within ? options->within : NULL);
     run->comparable.security =
-        nd_field_set_want(fields, request->heeds_within ? options->security_field : NULL);
+        nd_field_set_want(fields, request->heeds_security ? options->security_field : NULL);
     run->keep_index = nd_field_set_want(fields, run->keep.field);
     if (run->sketches && request->heeds_keep && nd_keep_is_by_length(&run->keep))
         run->keep_index = nd_field_set_want(fields, ND_SKETCH_LENGTH_FIELD);
@@ -925,6 +925,7 @@ static struct nd_run_request request_of(const struct nd_run_options *options, bo
         .bounds_memory = !options->n_against,
         .heeds_keep = true,
         .heeds_within = true,
+        .heeds_security = true,
         .heeds_prefer = true,
         .writes_output = !options->output_dir && !options->copy_to && !options->link_to,
         .writes_survivors = true,

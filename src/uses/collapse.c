@@ -28,8 +28,9 @@ struct result {
     const struct nd_source *source;
     struct cluster_key keep, order, expand;
     struct nd_decision decision;
-    uint32_t shown; /* rank of the document that is shown for its cluster */
-    uint32_t best;  /* if it is shown: the best rank in its cluster */
+    uint32_t labels; /* the set of its security labels (reading/comparable.h) */
+    uint32_t shown;  /* rank of the document that is shown for its cluster */
+    uint32_t best;   /* if it is shown: the best rank in its cluster */
 };
 
 struct collapsing {
@@ -80,7 +81,8 @@ static enum nd_status take(void *context, const struct nd_parsed *parsed, struct
                        parsed->source->path);
     if (c->n >= UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u results", UINT32_MAX - 1);
-    if (!make_key(c, &run->keep, document, nd_document_field(document, run->keep_index), &r.keep) ||
+    if (!nd_comparable_labels(&c->use.run.comparable, document, &r.labels) ||
+        !make_key(c, &run->keep, document, nd_document_field(document, run->keep_index), &r.keep) ||
         !make_key(c, &c->order, document, nd_run_asked(run, document, ORDER), &r.order) ||
         !make_key(c, &c->expand, document, nd_run_asked(run, document, EXPAND), &r.expand) ||
         !hold(c, &r.record, parsed->record.bytes) || !hold(c, &r.id, name.text) ||
@@ -144,10 +146,11 @@ static enum nd_status decide(struct collapsing *c, struct nd_error *err)
 {
     struct nd_parsed *held = calloc(c->n + 1, sizeof *held);
     struct nd_decision *decision = nd_alloc_array(c->n, sizeof *decision);
+    uint32_t *labels = nd_alloc_array(c->n, sizeof *labels);
     enum nd_status status = ND_OK;
 
     c->list = nd_alloc_array(c->n, sizeof *c->list);
-    if (!held || !decision || !c->list)
+    if (!held || !decision || !labels || !c->list)
         status = nd_fail(err, ND_ENOMEM, "out of memory for %zu results", c->n);
     for (size_t i = 0; status == ND_OK && i < c->n; i++)
         c->list[i] = (uint32_t)i;
@@ -156,9 +159,10 @@ static enum nd_status decide(struct collapsing *c, struct nd_error *err)
     for (size_t i = 0; status == ND_OK && i < c->n; i++) {
         held[i].source = c->at[c->list[i]].source;
         held[i].record.bytes = c->at[c->list[i]].record;
+        labels[i] = c->at[c->list[i]].labels;
     }
     if (status == ND_OK)
-        status = nd_use_decide(&c->use, held, c->n, decision, "result", err);
+        status = nd_use_decide(&c->use, held, labels, c->n, decision, "result", err);
     for (size_t i = 0; status == ND_OK && i < c->n; i++) {
         struct result *r = &c->at[c->list[i]];
 
@@ -168,6 +172,7 @@ static enum nd_status decide(struct collapsing *c, struct nd_error *err)
     }
     free(held);
     free(decision);
+    free(labels);
     return status;
 }
 
@@ -440,6 +445,8 @@ static enum nd_status watch_fields(struct collapsing *c, struct nd_error *err)
     enum nd_status status = nd_field_set_watch_keep(&run->fields, &run->keep, err);
 
     if (status == ND_OK)
+        status = nd_field_set_watch_within(&run->fields, NULL, run->options->security_field, err);
+    if (status == ND_OK)
         status = nd_field_set_watch(&run->fields, &order, err);
     return status == ND_OK ? nd_field_set_watch(&run->fields, &expand, err) : status;
 }
@@ -453,6 +460,7 @@ enum nd_status nd_run_collapse(const struct nd_run_options *options,
                                      .may_replace = !params->expand,
                                      .takes_sketches = true,
                                      .compares = true,
+                                     .heeds_security = true,
                                      .heeds_keep = true};
     struct collapsing c = {.params = params};
     struct nd_error room = {0};

@@ -275,6 +275,13 @@ static bool add_place(struct filtering *f, const struct nd_parsed *p)
     return at->path && (at->entry || !p->source->entry);
 }
 
+/* The hash by which the first of equal prototypes is found, of those of a group and with one set of
+ * security labels. */
+static uint64_t key_of(const struct nd_parsed *p, uint32_t group, uint32_t labels)
+{
+    return nd_mix64(hash_of(p) + group) + nd_mix64(labels);
+}
+
 static bool find_group(struct filtering *f, const struct nd_parsed *p, uint32_t *group)
 {
     const struct nd_view value = nd_document_field(&p->document, f->group_index);
@@ -289,13 +296,14 @@ static enum nd_status list_prototype(void *context, const struct nd_parsed *p, s
 {
     struct filtering *f = context;
     struct nd_name name;
-    uint32_t group;
+    uint32_t group, labels;
 
     if (nd_comparable_is_never(&f->run->comparable, &p->document))
         return ND_OK; /* matches nothing */
-    if (!find_group(f, p, &group))
+    if (!find_group(f, p, &group) ||
+        !nd_comparable_labels(&f->run->comparable, &p->document, &labels))
         return no_memory(err);
-    if (!f->ignores_text && nd_hash_set_add(&f->raw, nd_mix64(hash_of(p) + group)))
+    if (!f->ignores_text && nd_hash_set_add(&f->raw, key_of(p, group, labels)))
         return ND_OK;
     name = nd_name_of(&p->document, p->source, p->record.line, &f->place);
     if (f->raw.has_no_memory || f->place.failed || !add_name(f, &name) || !add_place(f, p))
@@ -303,7 +311,8 @@ static enum nd_status list_prototype(void *context, const struct nd_parsed *p, s
     f->group[f->n - 1] = group;
     if (f->group_index >= 0)
         f->run->quoted.item[group].prototypes++;
-    f->item[f->n_items++] = nd_parsed_item(p);
+    f->item[f->n_items] = nd_parsed_item(p);
+    f->item[f->n_items++].labels = nd_comparable_set(&f->run->comparable, labels);
     return ND_OK;
 }
 
@@ -392,10 +401,10 @@ static enum nd_status read_prototypes(struct filtering *f, struct nd_error *err)
     uint64_t documents = 0;
     int got = 1;
 
-    if (f->run->sketches_beside && f->params->group_field)
+    if (f->run->sketches_beside && (f->params->group_field || f->run->options->security_field))
         return nd_fail(err, ND_EINVAL,
-                       "prototypes-group-field: sketch files keep no fields; name the prototypes "
-                       "themselves");
+                       "%s: sketch files keep no fields; name the prototypes themselves",
+                       f->params->group_field ? "prototypes-group-field" : "security-field");
     reading = nd_reading_new(f->run->pool, paths, n, &input, &hooks, err);
     if (!reading)
         return err->status ? err->status : ND_EINVAL;
@@ -439,8 +448,7 @@ static enum nd_status list_item(void *context, const struct nd_parsed *p, struct
 
     *item = nd_parsed_item(p);
     f->nearest[f->n_items++] = (struct nearest_prototype){.prototypes = 0};
-    return nd_comparable_group(&f->run->comparable, &p->document, &item->group) ? ND_OK
-                                                                                : no_memory(err);
+    return nd_comparable_item(&f->run->comparable, &p->document, item) ? ND_OK : no_memory(err);
 }
 
 static struct nd_name name_of_prototype(const struct filtering *f, uint64_t number)
@@ -652,6 +660,7 @@ enum nd_status nd_run_filter(const struct nd_run_options *options,
                                            .reads_documents = true,
                                            .takes_sketches = true,
                                            .compares = true,
+                                           .heeds_security = true,
                                            .writes_output = !options->output_dir,
                                            .writes_survivors = true,
                                            .hands_on_bad = params->output == ND_FILTER_ANNOTATE,
@@ -675,6 +684,8 @@ enum nd_status nd_run_filter(const struct nd_run_options *options,
     f.ignores_text = options->recipe->dedup.candidates == ND_CANDIDATES_MATCH &&
                      nd_method_ignores_text(&options->recipe->method);
     status = nd_run_begin(&run, options, &request, events, summary, err);
+    if (status == ND_OK)
+        status = nd_field_set_watch_within(&run.fields, NULL, options->security_field, err);
     if (status == ND_OK)
         status = filter(&f, err);
     release(&f);

@@ -366,7 +366,7 @@ static enum nd_status compare_last(struct tracking *t, uint32_t *like, struct nd
         number[n++] = (uint32_t)i;
     }
     if (status == ND_OK)
-        status = nd_use_decide(&t->use, held, n, decision, NULL, err);
+        status = nd_use_decide(&t->use, held, NULL, n, decision, NULL, err);
     for (size_t i = 0; status == ND_OK && i < n; i++)
         like[number[i]] = number[decision[i].kept];
     free(held);

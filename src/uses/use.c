@@ -243,8 +243,9 @@ static enum nd_status note_decision(void *decisions, uint64_t document,
     return ND_OK;
 }
 
-enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, size_t n,
-                             struct nd_decision *decision, const char *what, struct nd_error *err)
+enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, const uint32_t *labels,
+                             size_t n, struct nd_decision *decision, const char *what,
+                             struct nd_error *err)
 {
     struct nd_dedup_params params = nd_recipe_dedup_params(use->run.recipe);
     struct nd_dedup_item *item = nd_alloc_array(n, sizeof *item);
@@ -260,6 +261,10 @@ enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, size_t 
         !(use->run.sketches ? parse_packed(use, held, n, &rows, item)
                             : parse_held(use, held, n, parser, item)))
         status = nd_fail(err, ND_ENOMEM, "out of memory for %zu documents", n);
+    for (size_t i = 0; status == ND_OK && labels && i < n; i++)
+        item[i].labels = nd_comparable_set(&use->run.comparable, labels[i]);
+    if (status != ND_OK)
+        ; /* which was reported */
     else if (!(streamed.dedup = nd_dedup_new_on(use->run.pool, &params, NULL, err)))
         status = err->status;
     else

@@ -75,11 +75,13 @@ enum nd_status nd_use_bad(struct nd_use *use, const struct nd_parsed *parsed, co
 
 /*
  * Decide, in stars, about documents that are held: n records that have their bytes and sources, in
- * keep order.  decision[i] counts by this order.  `what` they are, for a warning that none has a
- * signature; NULL: no warning.
+ * keep order.  decision[i] counts by this order.  labels[i]: the number of the set of its security
+ * labels (nd_comparable_labels); NULL: nobody has any.  `what` they are, for a warning that none has
+ * a signature; NULL: no warning.
  */
-enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, size_t n,
-                             struct nd_decision *decision, const char *what, struct nd_error *err);
+enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, const uint32_t *labels,
+                             size_t n, struct nd_decision *decision, const char *what,
+                             struct nd_error *err);
 
 /* Open the output: after the walk, or before it where each document gives a row. */
 enum nd_status nd_use_open(struct nd_use *use, bool is_json, struct nd_error *err);

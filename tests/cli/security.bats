@@ -10,7 +10,7 @@ documents() {
     printf '{"id":"e","text":"%s"}\n' "$text" >>in.jsonl
 }
 
-@test "dedup and pairs --security-field: as defined, in every way of running" {
+@test "dedup, pairs, collapse, filter and plan --security-field: as defined, in every way of running" {
     python3 "$BATS_TEST_DIRNAME/security_model.py" "$NEARDUP"
 }
 
@@ -53,6 +53,17 @@ documents() {
 *bare.sketch keeps no field 'readers': make it anew with neardup sketch --record-field readers|in.jsonl --against bare.sketch -o out
 END
     [ "$n" -eq 5 ]
+    run neardup filter -q --security-field readers -p in.sketch in.sketch
+    [ "$status" -eq 2 ]
+    [[ $output == *"security-field: sketch files keep no fields; name the prototypes themselves"* ]]
+    run neardup collapse -q --security-field readers bare.sketch -o out.sketch
+    [ "$status" -eq 2 ]
+    [[ $output == *"bare.sketch keeps no field 'readers'"* ]]
+    for command in "collapse in.jsonl" "filter -p in.jsonl in.jsonl"; do
+        # shellcheck disable=SC2086 # several words
+        run neardup $command -q --security-field reader
+        [[ $output == *"security-field: no document has a field 'reader': everybody may see all documents"* ]]
+    done
     [ ! -e out ]
     neardup dedup -q --security-field readers in.jsonl --against in.sketch -o out
     [ ! -s out ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""security_model.py - dedup --security-field, in every way of running, against its definition gone through literally
+"""security_model.py - --security-field, in every way of running, against its definition gone through literally
 
 usage: security_model.py NEARDUP [SEED…]
 
@@ -158,6 +158,45 @@ def check_pairs(program, documents, seed):
     assert got == wanted, f"seed {seed}, pairs: {sorted(got ^ wanted)}"
 
 
+def check_collapse(program, documents, seed):
+    """The results that are shown are those that dedup keeps, in the order of the list."""
+    write("in.jsonl", documents)
+    removed = expected(documents)
+    listed = run(program, "collapse", "-q", *EXACT, "--security-field", "readers", "in.jsonl")
+    got = [json.loads(line)["id"] for line in listed.splitlines()]
+    assert got == [d["id"] for d in documents if d["id"] not in removed], f"seed {seed}, collapse: {got}"
+    rows = run(program, "collapse", "-q", *EXACT, "--security-field", "readers", "--expand", "rank", "in.jsonl")
+    got = {d["id"]: row["id"] for row in map(json.loads, rows.splitlines()) for d in row["duplicates"]}
+    assert got == removed, f"seed {seed}, collapse --expand: {got}, not {removed}"
+    run(program, "sketch", "-q", *EXACT, "--record-field", "readers", "in.jsonl", "-o", "in.sketch")
+    run(program, "collapse", "-q", *EXACT, "--security-field", "readers", "in.sketch", "-o", "out.sketch")
+    shown = [json.loads(line)["id"] for line in run(program, "sketch", "dump", "out.sketch").splitlines() if '"id"' in line]
+    assert shown == [d["id"] for d in documents if d["id"] not in removed], f"seed {seed}, collapse sketches: {shown}"
+
+
+def check_filter(program, documents, seed):
+    """A document matches the prototypes that may stand for it; the nearest is named."""
+    cut = max(1, len(documents) // 2)
+    prototypes, documents = documents[:cut], documents[cut:]
+    write("prototypes.jsonl", prototypes)
+    write("in.jsonl", documents)
+    wanted = {d["id"]: (stand_in(d, prototypes) or {"id": None})["id"] for d in documents}
+    arguments = [*EXACT, "--security-field", "readers", "--prototypes", "prototypes.jsonl", "in.jsonl"]
+    listed = run(program, "filter", "-q", *arguments)
+    got = [json.loads(line)["id"] for line in listed.splitlines()]
+    assert got == [i for i, p in wanted.items() if p is not None], f"seed {seed}, filter: {got}, not {wanted}"
+    rows = [json.loads(line) for line in run(program, "filter", "-q", "--annotate", *arguments).splitlines()]
+    got = {row["id"]: row.get("prototype") for row in rows}
+    assert got == wanted, f"seed {seed}, filter --annotate: {got}, not {wanted}"
+
+
+def check_plan(program, documents, seed):
+    """A plan of all documents predicts what dedup removes."""
+    write("in.jsonl", documents)
+    plan = json.loads(run(program, "plan", "-q", "--json", *EXACT, "--security-field", "readers", "in.jsonl"))
+    assert plan["sample"]["removed"] == len(expected(documents)), f"seed {seed}, plan: {plan['sample']}"
+
+
 def main():
     program, *seeds = sys.argv[1:]
     for seed in [int(seed) for seed in seeds] or range(12):
@@ -165,6 +204,9 @@ def main():
         check_dedup(program, documents, seed)
         check_against(program, documents, seed)
         check_pairs(program, documents, seed)
+        check_collapse(program, documents, seed)
+        check_filter(program, documents, seed)
+        check_plan(program, documents, seed)
 
 
 main()
