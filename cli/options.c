@@ -145,6 +145,10 @@ const struct option option_table[] = {
      "the df table of a new store whose recipe needs one: the store keeps a copy; an existing one "
      "refuses another table",
      FOR_SERVE, SET(set_store_df)},
+    {NULL, "least", 0, "RATIO",
+     "of a new store: queries may ask for neighbours below the threshold, down to this "
+     "resemblance; the index is larger (default: they may not)",
+     FOR_SERVE, RATIO(serve.least, 1, 1)},
     {NULL, "durability", 0, "WHEN",
      "when a write is acknowledged: sync, once it is on disk; interval or interval:MS, at once, "
      "and "
@@ -204,6 +208,10 @@ const struct option option_table[] = {
      .stage = STAGE_KEYS, .set = set_assignment, .parts = "import"},
     {NULL, "df", 0, "FILE", "the df table of the recipe, if the store is new", FOR_STORE,
      SET(set_store_df), .parts = "import"},
+    {NULL, "least", 0, "RATIO",
+     "if the store is new: queries may ask for neighbours below the threshold, down to this "
+     "resemblance",
+     FOR_STORE, RATIO(serve.least, 1, 1), .parts = "import"},
     {NULL, "all", 0, NULL, "compact now what would be compacted later", FOR_STORE, FLAG(serve.all),
      .parts = "compact"},
     {NULL, "json", 0, NULL, "write the figures as JSON", FOR_STORE, FLAG(use.json),
@@ -352,6 +360,11 @@ const struct option option_table[] = {
     {NULL, "max-age", 0, "TIME",
      "a document is no answer if it was visited longer ago: 30m, 12h, 2w (default: all are)",
      FOR_CLIENT, DURATION(service.max_age_s), .parts = POSTING},
+    {NULL, "at", 0, "RATIO",
+     "name documents below the threshold, too, down to this resemblance; the service must have "
+     "been "
+     "started with --least",
+     FOR_CLIENT, RATIO(service.at, 1, 1), .parts = POSTING},
     {NULL, "differs", 0, NULL,
      "list with each of the nearest documents the words that only it or only the text has",
      FOR_CLIENT, FLAG(service.differs), .parts = POSTING},

@@ -91,6 +91,7 @@ struct service_settings {
     const char *security; /* "a,b"; NULL: not given */
     unsigned batch, connections, limit, gap;
     uint64_t retry_s, max_age_s, settle_s, every_s;
+    struct nd_ratio at; /* 0/0: the threshold */
     bool dry_run, differs, deletes;
 };
 
@@ -100,6 +101,7 @@ struct serve_settings {
     struct words hosts;
     unsigned durability_ms, threads;
     uint64_t body_bytes, deadline_s, snapshot_s, compact_s;
+    struct nd_ratio least; /* 0/0: none */
     bool administrator, log_requests, all, read_only;
 };
 

@@ -60,6 +60,7 @@ static void check_target(const char *data, size_t size)
     struct nd_target target;
     uint64_t max_age;
     size_t limit = 7;
+    struct nd_ratio at;
     bool dry;
 
     require(copy != NULL);
@@ -79,6 +80,8 @@ static void check_target(const char *data, size_t size)
             require(limit >= 1 && limit <= 10000);
         if (is_accepted(nd_target_max_age(&target, &max_age, &err), &err))
             require(max_age <= UINT32_MAX);
+        if (is_accepted(nd_target_at(&target, &at, &err), &err))
+            require((at.q == 0) == !target.has[ND_PARAMETER_AT]);
         (void)is_accepted(nd_target_flag(&target, ND_PARAMETER_DRY, &dry, &err), &err);
         if (is_accepted(nd_labels_split(target.parameter[ND_PARAMETER_SECURITY], &labels, &err),
                         &err))

@@ -279,16 +279,18 @@ static enum nd_status fill(struct post *p, struct post_batch *b, struct nd_error
 static bool make_target(const struct post *p, struct http_request *r)
 {
     const struct service_settings *options = p->client->options;
-    char limit[16], max_age[24];
+    char limit[16], max_age[24], at[24];
 
     (void)snprintf(limit, sizeof limit, "%u", options->limit);
     (void)snprintf(max_age, sizeof max_age, "%llu", (unsigned long long)options->max_age_s);
+    (void)snprintf(at, sizeof at, "%u/%u", options->at.p, options->at.q);
     r->target.len = 0;
     return http_target(r, p->stores ? "/v1/documents" : "/v1/query") &&
            http_target_parameter(r, "dry", p->stores && options->dry_run ? "1" : NULL) &&
            http_target_parameter(r, "limit", options->limit ? limit : NULL) &&
            http_target_parameter(r, "max_age", options->max_age_s ? max_age : NULL) &&
-           http_target_parameter(r, "differs", options->differs ? "1" : NULL);
+           http_target_parameter(r, "differs", options->differs ? "1" : NULL) &&
+           http_target_parameter(r, "at", options->at.q ? at : NULL);
 }
 
 /* Send the documents that have no answer yet. */

@@ -316,6 +316,7 @@ int store_import(struct settings *s)
     int result = 0;
 
     options.create = true;
+    options.least = s->serve.least;
     if (is_given(s, "recipe") || is_given(s, "set"))
         options.recipe = s->recipe;
     if (m)

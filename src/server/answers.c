@@ -136,7 +136,7 @@ static void put_nearest(struct nd_json *out, const struct nd_nearest *document)
 /* The nearest document, by which the verdict is given. */
 static void put_of(struct nd_json *out, const struct nd_verdict *verdict)
 {
-    if (verdict->n_nearest == 0) {
+    if (verdict->kind == ND_VERDICT_NEW) {
         put_none(out, "of");
         put_none(out, "evidence");
         return;

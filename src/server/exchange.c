@@ -222,6 +222,19 @@ static bool writes(const struct nd_exchange *x, bool is_dry)
            (x->method == ND_VERB_POST && x->target.route == ND_ROUTE_DOCUMENTS && !is_dry);
 }
 
+/* Check that the store can find what at= asks for. */
+static enum nd_refusal check_at(struct nd_exchange *x)
+{
+    struct nd_ratio at;
+    enum nd_refusal refusal = nd_target_at(&x->target, &at, &x->err);
+    struct nd_error why;
+
+    if (refusal != ND_REFUSAL_NONE || at.q == 0 ||
+        nd_store_check_at(x->server->store, at, &why) == ND_OK)
+        return refusal;
+    return nd_refuse(&x->err, ND_REFUSAL_MALFORMED, "at=: %s", why.message);
+}
+
 static enum nd_refusal admit(struct nd_exchange *x, const char *method)
 {
     enum nd_refusal refusal;
@@ -261,6 +274,8 @@ static enum nd_refusal admit(struct nd_exchange *x, const char *method)
         refusal = nd_target_flag(&x->target, ND_PARAMETER_DRY, &is_dry, &x->err);
     if (refusal == ND_REFUSAL_NONE)
         refusal = nd_target_flag(&x->target, ND_PARAMETER_DIFFERS, &differs, &x->err);
+    if (refusal == ND_REFUSAL_NONE)
+        refusal = check_at(x);
     if (refusal == ND_REFUSAL_NONE && x->server->options.only_reads && writes(x, is_dry))
         refusal = refuse(x, ND_REFUSAL_READ_ONLY, "the service takes and deletes no documents");
     return refusal == ND_REFUSAL_NONE ? check_body(x) : refusal;

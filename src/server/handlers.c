@@ -108,6 +108,7 @@ static struct nd_asked asked_for(const struct nd_exchange *x, const struct nd_po
     (void)nd_target_limit(&x->target, ND_STORE_NEAREST, &asked.limit, &err);
     (void)nd_target_max_age(&x->target, &asked.max_age_s, &err);
     (void)nd_target_flag(&x->target, ND_PARAMETER_DIFFERS, &asked.differs, &err);
+    (void)nd_target_at(&x->target, &asked.at, &err);
     if (posted->max_age_s)
         asked.max_age_s = posted->max_age_s;
     return asked;
@@ -500,9 +501,11 @@ static enum nd_refusal handle_crawl(struct nd_exchange *x, struct nd_workspace *
     return nd_refusal_of_store(result);
 }
 
-static enum nd_refusal put_recipe(const struct nd_recipe *recipe, struct nd_json *out,
+static enum nd_refusal put_recipe(const struct nd_store *store, struct nd_json *out,
                                   struct nd_error *err)
 {
+    const struct nd_recipe *recipe = nd_store_recipe(store);
+    const struct nd_ratio least = nd_store_least(store);
     uint64_t fingerprint;
     char *text;
     size_t len;
@@ -514,6 +517,12 @@ static enum nd_refusal put_recipe(const struct nd_recipe *recipe, struct nd_json
     nd_json_open(out, '{');
     nd_json_put_hex(out, "fingerprint", fingerprint);
     nd_json_put_string(out, "text", (struct nd_view){text, len});
+    if (least.q) {
+        nd_json_put_double(out, "least", (double)least.p / least.q);
+    } else {
+        nd_json_key(out, "least");
+        nd_json_null(out);
+    }
     nd_json_close(out, '}');
     free(text);
     return ND_REFUSAL_NONE;
@@ -539,7 +548,7 @@ static enum nd_refusal handle_stats(struct nd_exchange *x, struct nd_workspace *
     nd_json_close(out, '}');
     nd_json_key(out, "visible");
     nd_put_visible(out, &visible);
-    refusal = put_recipe(nd_store_recipe(x->server->store), out, err);
+    refusal = put_recipe(x->server->store, out, err);
     if (x->key->is_administrator) {
         nd_store_stats(x->server->store, &all);
         nd_json_key(out, "store");

@@ -64,6 +64,12 @@ struct nd_store_options {
      * the store's.
      */
     const struct nd_recipe *recipe;
+    /*
+     * Of a store that is made: down to this resemblance queries may ask for neighbours below the
+     * recipe's threshold (nd_asked), for which the index has more bands.  0/0: they may not, or an
+     * existing store's own.  ND_EINVAL: the store was made with another one.
+     */
+    struct nd_ratio least;
     bool create;      /* make the store if there is none */
     bool read_only;   /* beside a server that runs: no writes, no index; export, check, stats */
     bool has_answers; /* with read_only: an index too, for queries; nobody else may write then */
@@ -99,6 +105,12 @@ struct nd_store *nd_store_open(const char *folder, const struct nd_store_options
 enum nd_status nd_store_close(struct nd_store *store, struct nd_error *err);
 
 const struct nd_recipe *nd_store_recipe(const struct nd_store *store);
+/* Down to where neighbours are found; 0/0: down to the threshold. */
+struct nd_ratio nd_store_least(const struct nd_store *store);
+/* Check that a query may ask for neighbours down to `at`.  ND_EINVAL: the message says from where to
+ * where, or how a store is made that has them. */
+enum nd_status nd_store_check_at(const struct nd_store *store, struct nd_ratio at,
+                                 struct nd_error *err);
 
 /*
  * The parts of documents that the store's recipe reads beside their texts.  Whatever is called a text
@@ -172,6 +184,9 @@ struct nd_asked {
     size_t limit;       /* at most so many; 0: ND_STORE_NEAREST */
     uint64_t max_age_s; /* not those that were visited longer ago; 0: all */
     bool differs;       /* each with the words that only one of the two texts has */
+    /* Neighbours below the threshold, too, down to this resemblance: what nd_store_check_at takes; 0/0:
+     * none. They change neither the verdict nor the cluster. */
+    struct nd_ratio at;
 };
 enum { ND_STORE_NEAREST = 3, ND_STORE_NEAREST_MAX = 100 };
 
@@ -179,7 +194,7 @@ struct nd_verdict {
     enum nd_verdict_kind kind; /* of the nearest document */
     /* The nearest first: equal bytes, equal tokens, then by what the recipe measures; of those that
      * are as near, the earlier. */
-    const struct nd_nearest *nearest;
+    const struct nd_nearest *nearest; /* of a text that is new: those that `at` asks for */
     size_t n_nearest;
     /* The leader of the cluster that it joins, however old: the nearest document that leads. */
     bool has_cluster;

@@ -90,15 +90,16 @@ for line in open("log"):
     [ "$(logged 'row["documents"]' | tail -1)" = "[{'text': 'a'}]" ]
 }
 
-@test "client query: --limit, --max-age and --differs say how many of the nearest, how recent ones, and with what" {
+@test "client query: options say how many of the nearest, how recent and how near ones, and with what" {
     fake
     echo '{"text":"a"}' >docs.jsonl
     client query -q --limit 7 --max-age 2h docs.jsonl >answers || [ $? -eq 1 ]
     [ "$(logged 'row["target"]')" = "/v1/query?limit=7&max_age=7200" ]
     client post -q -n --max-age 90d docs.jsonl >answers
     [ "$(logged 'row["target"]' | tail -1)" = "/v1/documents?dry=1&max_age=7776000" ]
-    client query -q --differs docs.jsonl >answers || [ $? -eq 1 ]
-    [ "$(logged 'row["target"]' | tail -1)" = "/v1/query?differs=1" ]
+    client query -q --differs --at 0.5 docs.jsonl >answers || [ $? -eq 1 ]
+    [ "$(logged 'row["target"]' | tail -1)" = "/v1/query?differs=1&at=1%2F2" ]
+    run -2 client query --at 1.5 docs.jsonl
     run client get --max-age 1d a
     [ "$status" -eq 2 ]
     run client get --differs a

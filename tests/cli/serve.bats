@@ -115,6 +115,32 @@ END
     stop
 }
 
+@test "serve: --least of a new store, which it keeps: at= names neighbours below the threshold" {
+    serve --least 0.4
+    post a "$text" >/dev/null
+    half="${text% eleven*} alpha beta gamma"
+    [ "$(curl -s --noproxy '*' -H 'Content-Type: text/plain' --data-binary "$half" "$url/v1/query?at=0.4" | jq -c '[.verdict, .of, .nearest[0].id, .cluster]')" = '["new",null,"a",null]' ]
+    post b "$half" >answer
+    [ "$(member nearest)" = "[]" ]
+    [ "$(get '/v1/query?at=0.3' -X POST -H 'Content-Type: text/plain' --data-binary "$half")" = 400 ]
+    [[ $(cat answer) == *"from 2/5, its least, to 4/5, its threshold"* ]]
+    stop
+    run -2 "$NEARDUP" serve --least 0.5 store
+    [[ $output == *"store: the store was made with least = 2/5: export it, and import it into a new one"* ]]
+    serve
+    [ "$(get /v1/stats)" = 200 ]
+    [ "$(jq .recipe.least answer)" = 0.4 ]
+    stop
+    run -2 "$NEARDUP" serve --least 0.9 new
+    [[ $output == *"least: it is above 0 and below the threshold of the recipe"* ]]
+    [ ! -e new ]
+    neardup store check store
+    "$NEARDUP" store export -q store -o docs.jsonl
+    "$NEARDUP" store import -q other --least 0.6 docs.jsonl
+    run -2 "$NEARDUP" store import -q other --least 0.5 docs.jsonl
+    [[ $output == *"other: the store was made with least = 3/5"* ]]
+}
+
 @test "serve: a df table is copied into the store, which refuses another" {
     needs_server_program
     for i in 1 2 3 4 5 6 7 8; do printf '{"text":"%s w%d w%d"}\n' "$text" $i $((i * i)); done >corpus.jsonl

@@ -869,6 +869,16 @@ class Requests(unittest.TestCase):
         self.assertEqual(long["this"], ["\u00e9" * 128])
         self.refused(self.server.ask("GET", "/v1/crawl?differs=1"), 400)
 
+    def test_neighbours_below_the_threshold_need_a_store_that_was_made_for_them(self):
+        for path in ("/v1/query?at=0.5", "/v1/documents?at=50%25", "/v1/documents?dry=1&at=1/2"):
+            problem = self.server.post(path, document("at", words("at")))
+            self.refused(problem, 400)
+            self.assertIn("neardup serve --least 0.5", problem.json()["detail"])
+        for wrong in ("at=", "at=x", "at=-1", "at=0.5&at=0.5"):
+            self.refused(self.server.post("/v1/query?" + wrong, document("at", words("at"))), 400)
+        self.refused(self.server.ask("GET", "/v1/crawl?at=0.5"), 400)
+        self.assertIsNone(self.server.ask("GET", "/v1/stats").json()["recipe"]["least"])
+
     def test_one_id_with_several_label_sets(self):
         for labels in ([], ["b", "a"]):
             body = document("twice", words(f"twice {labels}"), security=labels)

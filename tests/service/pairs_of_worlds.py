@@ -22,7 +22,9 @@ sys.dont_write_bytecode = True
 import rest  # noqa: E402  (no files beside the sources)
 import texts  # noqa: E402
 
-RECIPES = ["default", "default,max_checks=4", "default,max_checks=1", "manku-2007", "short-texts"]
+RECIPES = ["default", "default,max_checks=4", "default,max_checks=1", "manku-2007", "short-texts",
+           "default,least=0.3", "default,least=0.3,max_checks=2"]
+AT = [None]  # and more, where the store finds neighbours below the threshold
 IDS = ["x", "y", "http://example.org/a?b=c", "z/1", "ä"]
 TITLES = [None, "Rates cut", "Rates rise", "Weather"]
 VISIBLE = [[], ["a"], ["b"], ["a", "b"]]
@@ -71,9 +73,9 @@ def operation(rng, labels, some_texts):
 
 
 def asked(rng):
-    """How many of the nearest documents are asked for, how recent ones, and whether with what differs."""
+    """How many of the nearest documents are asked for, how recent and how near ones, and whether with what differs."""
     return {"limit": rng.choice([None, None, 1, 100]), "max_age": rng.choice([None, None, "1m", "12h", "9d"]),
-            "differs": rng.choice([None, 0, 1])}
+            "differs": rng.choice([None, 0, 1]), "at": rng.choice(AT)}
 
 
 def hidden_operations(rng, some_texts):
@@ -191,6 +193,7 @@ class Pair:
 def try_seed(program, seed):
     rng = random.Random(seed)
     recipe = RECIPES[seed % len(RECIPES)]
+    AT[1:] = ["0.3", "1/2"] if "least" in recipe else []
     some_texts = texts.family(rng, 24)
     hidden = [random.Random(f"{seed} {i}") for i in range(2)]
     empty = rng.choice([None, None, 1])  # sometimes the second world has nothing hidden

@@ -128,6 +128,105 @@ static void each_of_the_nearest_says_what_differs(void **state)
     fixture_end(&f);
 }
 
+static const char *const moby_half =
+    "call me ishmael some years ago never mind how long precisely having little or no money in my "
+    "purse and nothing more to tell of him who sailed from nantucket in the winter of that year";
+
+static struct nd_verdict query_at(struct fixture *f, const char *text, struct nd_ratio at)
+{
+    const struct nd_asked asked = {.at = at};
+    struct nd_verdict verdict = {.kind = ND_VERDICT_NEW};
+    struct nd_error err = {0};
+
+    if (nd_session_query(f->session, f->admin, view(text), NULL, &asked, &verdict, &err) !=
+        ND_STORE_OK)
+        fail_msg("%s", err.message);
+    return verdict;
+}
+
+static void a_store_that_was_made_for_it_finds_neighbours_below_the_threshold(void **state)
+{
+    const struct nd_ratio least = {3, 10}, third = {1, 3};
+    struct fixture f;
+    struct nd_verdict verdict;
+    struct nd_store_stats stats;
+
+    (void)state;
+    fixture_begin(&f);
+    f.options.least = least;
+    fixture_open(&f);
+    nd_write_free(post(&f, "a", moby));
+    nd_write_free(post(&f, "b", moby_near));
+    nd_write_free(post(&f, "c", other));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(query(&f, f.admin, moby_half).n_nearest, 0);
+        verdict = query_at(&f, moby_half, third);
+        assert_int_equal(verdict.kind, ND_VERDICT_NEW);
+        assert_false(verdict.has_cluster);
+        assert_int_equal(verdict.n_nearest, 2);
+        assert_view(verdict.nearest[0].key.id, "a");
+        assert_true(verdict.nearest[0].likeness.overlap.shared > 15);
+        verdict = query_at(&f, moby_near, third);
+        assert_int_equal(verdict.kind, ND_VERDICT_DUPLICATE);
+        assert_view(verdict.cluster.key.id, "a");
+        fixture_close(&f);
+        f.options.least = i ? least : (struct nd_ratio){0, 0};
+        fixture_open(&f);
+        assert_int_equal(nd_store_least(f.store).p, 3);
+        assert_int_equal(nd_store_least(f.store).q, 10);
+    }
+    nd_write_free(post(&f, "d", moby_half));
+    nd_store_stats(f.store, &stats);
+    assert_int_equal(stats.pairs, 1);
+    fixture_close(&f);
+    fixture_end(&f);
+}
+
+static void assert_not_opened(struct fixture *f, struct nd_ratio least, const char *why)
+{
+    struct nd_error err = {0};
+
+    f->options.least = least;
+    assert_null(nd_store_open(f->folder, &f->options, &err));
+    if (!strstr(err.message, why))
+        fail_msg("%s", err.message);
+}
+
+static void least_is_fixed_when_a_store_is_made(void **state)
+{
+    const struct nd_ratio half = {1, 2}, third = {1, 3};
+    struct nd_recipe *recipe = nd_recipe_new(NULL);
+    struct nd_error err = {0};
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    assert_not_opened(&f, (struct nd_ratio){4, 5}, "below the threshold of the recipe");
+    assert_not_opened(&f, (struct nd_ratio){0, 1}, "above 0");
+    assert_int_equal(nd_recipe_by_name(recipe, "manku-2007", NULL), ND_OK);
+    f.options.recipe = recipe;
+    assert_not_opened(&f, half, "candidates = minhash");
+    f.options.recipe = NULL;
+    f.options.least = half;
+    fixture_open(&f);
+    assert_int_equal(nd_store_check_at(f.store, half, NULL), ND_OK);
+    assert_int_equal(nd_store_check_at(f.store, (struct nd_ratio){4, 5}, NULL), ND_OK);
+    assert_int_equal(nd_store_check_at(f.store, (struct nd_ratio){9, 10}, NULL), ND_EINVAL);
+    assert_int_equal(nd_store_check_at(f.store, third, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "from 1/2, its least, to 4/5, its threshold"));
+    fixture_close(&f);
+    assert_not_opened(&f, third, "was made with least = 1/2");
+    fixture_end(&f);
+    fixture_begin(&f);
+    fixture_open(&f);
+    assert_int_equal(nd_store_check_at(f.store, half, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "neardup serve --least 0.5"));
+    fixture_close(&f);
+    assert_not_opened(&f, half, "was made without least");
+    fixture_end(&f);
+    nd_recipe_free(recipe);
+}
+
 /* One word of many differs from one to the next: max_checks of them fill all their keys. */
 static void equal_bytes_are_found_in_a_crowd(void **state)
 {
@@ -352,6 +451,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_and_equal_documents_are_found),
         cmocka_unit_test(each_of_the_nearest_says_what_differs),
+        cmocka_unit_test(a_store_that_was_made_for_it_finds_neighbours_below_the_threshold),
+        cmocka_unit_test(least_is_fixed_when_a_store_is_made),
         cmocka_unit_test(equal_bytes_are_found_in_a_crowd),
         cmocka_unit_test(a_hidden_document_changes_no_answer),
         cmocka_unit_test(a_damaged_snapshot_is_not_believed),

@@ -137,7 +137,9 @@ static struct nd_asked asked_by(const struct operation *o)
 {
     return (struct nd_asked){.limit = 1 + o->limit % 5,
                              .max_age_s = o->limit % 3 ? 0 : 3000 * o->limit,
-                             .differs = o->limit % 2};
+                             .differs = o->limit % 2,
+                             .at = o->limit % 4 ? (struct nd_ratio){0, 0}
+                                                : worlds[0].f.options.least};
 }
 
 static void do_write(struct world *w, const struct operation *o, struct nd_document_key key)
@@ -264,7 +266,8 @@ static struct operation any_operation(void)
     return o;
 }
 
-static void run(const char *const *keys, unsigned pairs_stored, uint64_t seed)
+static void run(const char *const *keys, unsigned pairs_stored, struct nd_ratio least,
+                uint64_t seed)
 {
     struct nd_recipe *recipe = nd_recipe_new(NULL);
     unsigned n = (unsigned)sized(30000, 1500);
@@ -277,6 +280,7 @@ static void run(const char *const *keys, unsigned pairs_stored, uint64_t seed)
         fixture_begin(&worlds[i].f);
         worlds[i].f.options.recipe = recipe;
         worlds[i].f.options.pairs_stored = pairs_stored;
+        worlds[i].f.options.least = least;
         open_world(&worlds[i]);
     }
     for (unsigned i = 0; i < n; i++) {
@@ -308,14 +312,19 @@ static void run(const char *const *keys, unsigned pairs_stored, uint64_t seed)
 
 static void hidden_documents_change_no_answer(void **state)
 {
+    const struct nd_ratio none = {0, 0};
+
     (void)state;
-    run((const char *const[]){"threshold=0.8", NULL}, 8, 11);
-    run((const char *const[]){"bands=128", "rows=1", "max_checks=2", NULL}, 1, 12);
-    run((const char *const[]){"candidates=simhash", "verify=none", "simhash_bits=7", NULL}, 2, 13);
-    run((const char *const[]){"short=tokens", "max_checks=3", NULL}, 8, 14);
+    run((const char *const[]){"threshold=0.8", NULL}, 8, none, 11);
+    run((const char *const[]){"bands=128", "rows=1", "max_checks=2", NULL}, 1, none, 12);
+    run((const char *const[]){"candidates=simhash", "verify=none", "simhash_bits=7", NULL}, 2, none,
+        13);
+    run((const char *const[]){"short=tokens", "max_checks=3", NULL}, 8, none, 14);
+    run((const char *const[]){"threshold=0.8", "max_checks=3", NULL}, 8, (struct nd_ratio){1, 4},
+        17);
     text_families = 1; /* a crowd */
-    run((const char *const[]){"bands=128", "rows=1", "threshold=0.4", NULL}, 1, 15);
-    run((const char *const[]){"bands=128", "rows=1", "threshold=0.4", NULL}, 2, 16);
+    run((const char *const[]){"bands=128", "rows=1", "threshold=0.4", NULL}, 1, none, 15);
+    run((const char *const[]){"bands=128", "rows=1", "threshold=0.4", NULL}, 2, none, 16);
 }
 
 int main(void)

@@ -467,6 +467,7 @@ class Client:
         limit: int | None = None,
         max_age: str | None = None,
         differs: bool = False,
+        at: float | str | None = None,
         title: str | None = None,
     ) -> Verdict:
         """Decide about a text, and store it as a version of its id.
@@ -489,6 +490,9 @@ class Client:
             Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
         differs : bool, optional
             Give the words that only the text or only the document has, of each of the nearest documents.
+        at : float or str, optional
+            Name documents below the threshold, too, down to this resemblance, which the service must have been
+            started for (``--least``); the verdict is as without (default: those within the threshold).
         title : str, optional
             What people call the document (default: the title of the page).
 
@@ -503,7 +507,7 @@ class Client:
             The text was refused, or the service cannot be reached.
         """
         document = _document(text, html, id, security, title)
-        return Verdict._of(self._send_json("POST", "/v1/documents" + _asked(dry, limit, max_age, differs), document))
+        return Verdict._of(self._send_json("POST", "/v1/documents" + _asked(dry, limit, max_age, differs, at), document))
 
     def query(
         self,
@@ -513,6 +517,7 @@ class Client:
         limit: int | None = None,
         max_age: str | None = None,
         differs: bool = False,
+        at: float | str | None = None,
     ) -> Verdict:
         """Decide about a text, and store nothing.
 
@@ -528,6 +533,9 @@ class Client:
             Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
         differs : bool, optional
             Give the words that only the text or only the document has, of each of the nearest documents.
+        at : float or str, optional
+            Name documents below the threshold, too, down to this resemblance, which the service must have been
+            started for (``--least``); the verdict is as without (default: those within the threshold).
 
         Returns
         -------
@@ -540,7 +548,7 @@ class Client:
             The text was refused, or the service cannot be reached.
         """
         document = _document(text, html, None, None)
-        return Verdict._of(self._send_json("POST", "/v1/query" + _asked(False, limit, max_age, differs), document))
+        return Verdict._of(self._send_json("POST", "/v1/query" + _asked(False, limit, max_age, differs, at), document))
 
     def post_many(
         self,
@@ -551,6 +559,7 @@ class Client:
         limit: int | None = None,
         max_age: str | None = None,
         differs: bool = False,
+        at: float | str | None = None,
         errors: Literal["raise", "return"] = "raise",
     ) -> Iterator[Verdict | ServiceError]:
         """Store many documents, in batches.
@@ -570,6 +579,9 @@ class Client:
             Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
         differs : bool, optional
             Give the words that only the text or only the document has, of each of the nearest documents.
+        at : float or str, optional
+            Name documents below the threshold, too, down to this resemblance, which the service must have been
+            started for (``--least``); the verdict is as without (default: those within the threshold).
         errors : str, optional
             What becomes of a document that is refused: "raise" ends the iteration; "return" gives the error in the
             place of its verdict.
@@ -584,7 +596,7 @@ class Client:
         ServiceError
             A document was refused, or the service cannot be reached.
         """
-        yield from self._many("/v1/documents" + _asked(dry, limit, max_age, differs), documents, batch, errors)
+        yield from self._many("/v1/documents" + _asked(dry, limit, max_age, differs, at), documents, batch, errors)
 
     def query_many(
         self,
@@ -594,6 +606,7 @@ class Client:
         limit: int | None = None,
         max_age: str | None = None,
         differs: bool = False,
+        at: float | str | None = None,
         errors: Literal["raise", "return"] = "raise",
     ) -> Iterator[Verdict | ServiceError]:
         """Decide about many texts, in batches, and store nothing.
@@ -610,6 +623,9 @@ class Client:
             Documents that were visited longer ago are no answer: "30m", "12h", "90d" (default: all are).
         differs : bool, optional
             Give the words that only the text or only the document has, of each of the nearest documents.
+        at : float or str, optional
+            Name documents below the threshold, too, down to this resemblance, which the service must have been
+            started for (``--least``); the verdict is as without (default: those within the threshold).
         errors : str, optional
             As of `post_many`.
 
@@ -623,7 +639,7 @@ class Client:
         ServiceError
             A text was refused, or the service cannot be reached.
         """
-        yield from self._many("/v1/query" + _asked(False, limit, max_age, differs), documents, batch, errors)
+        yield from self._many("/v1/query" + _asked(False, limit, max_age, differs, at), documents, batch, errors)
 
     def fingerprint(self, text: str) -> dict[str, Any]:
         """Make the sketch of a text, by the recipe of the service.
@@ -974,8 +990,9 @@ def _query(parameters: Mapping[str, str | int | None]) -> str:
     return "?" + urlencode(given) if given else ""
 
 
-def _asked(dry: bool, limit: int | None, max_age: str | None, differs: bool) -> str:
-    return _query({"dry": 1 if dry else None, "limit": limit, "max_age": max_age, "differs": 1 if differs else None})
+def _asked(dry: bool, limit: int | None, max_age: str | None, differs: bool, at: float | str | None) -> str:
+    query = {"dry": 1 if dry else None, "limit": limit, "max_age": max_age, "differs": 1 if differs else None, "at": at}
+    return _query(query)
 
 
 def _target(id: str, below: str, security: Iterable[str] | None, limit: int | None = None) -> str:

@@ -2,6 +2,7 @@
 #include "server/wire/target.h"
 
 #include <neardup/duration.h>
+#include <neardup/ratio.h>
 
 #include "base/utf8.h"
 #include "base/view.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define HAS(parameter) (1u << ND_PARAMETER_##parameter)
-#define NEAREST (HAS(LIMIT) | HAS(MAX_AGE) | HAS(DIFFERS))
+#define NEAREST (HAS(LIMIT) | HAS(MAX_AGE) | HAS(DIFFERS) | HAS(AT))
 
 static const struct {
     const char *name;
@@ -64,6 +65,7 @@ static const char *const PARAMETER[ND_PARAMETER_COUNT] = {
     [ND_PARAMETER_TITLE] = "title",
     [ND_PARAMETER_ORDER] = "order",
     [ND_PARAMETER_DIFFERS] = "differs",
+    [ND_PARAMETER_AT] = "at",
 };
 
 const char *nd_route_name(enum nd_route route)
@@ -399,6 +401,17 @@ enum nd_refusal nd_target_max_age(const struct nd_target *target, uint64_t *seco
     if (target->has[ND_PARAMETER_MAX_AGE] &&
         nd_duration_parse(text.data, text.len, seconds, &reason) != ND_OK)
         return nd_refuse(err, ND_REFUSAL_MALFORMED, "max_age=: %s", reason.message);
+    return ND_REFUSAL_NONE;
+}
+
+enum nd_refusal nd_target_at(const struct nd_target *target, struct nd_ratio *at,
+                             struct nd_error *err)
+{
+    struct nd_view text = target->parameter[ND_PARAMETER_AT];
+
+    *at = (struct nd_ratio){0, 0};
+    if (target->has[ND_PARAMETER_AT] && nd_ratio_parse(text.data, text.len, at, NULL) != ND_OK)
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "at= is not a resemblance such as 0.5");
     return ND_REFUSAL_NONE;
 }
 

@@ -56,9 +56,10 @@ enum nd_parameter {
     ND_PARAMETER_SITE,
     ND_PARAMETER_TITLE,
     ND_PARAMETER_ORDER,
-    ND_PARAMETER_DIFFERS
+    ND_PARAMETER_DIFFERS,
+    ND_PARAMETER_AT
 };
-#define ND_PARAMETER_COUNT (ND_PARAMETER_DIFFERS + 1)
+#define ND_PARAMETER_COUNT (ND_PARAMETER_AT + 1)
 
 /* A list of labels, as a parameter has it. */
 struct nd_label_list {
@@ -109,6 +110,9 @@ enum nd_refusal nd_target_limit(const struct nd_target *target, size_t otherwise
 /* The value of max_age= in seconds, or 0 without it.  MALFORMED. */
 enum nd_refusal nd_target_max_age(const struct nd_target *target, uint64_t *seconds,
                                   struct nd_error *err);
+/* The value of at=, or 0/0 without it.  MALFORMED. */
+enum nd_refusal nd_target_at(const struct nd_target *target, struct nd_ratio *at,
+                             struct nd_error *err);
 /* The value of expect=, from 1 to 1,000,000, or 0 without it.  MALFORMED. */
 enum nd_refusal nd_target_expect(const struct nd_target *target, uint32_t *expect,
                                  struct nd_error *err);

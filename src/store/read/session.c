@@ -234,11 +234,13 @@ enum nd_status nd_session_text(struct nd_session *session, const struct nd_entry
  * index.  If it is newer, the index may still have what it has not.
  */
 static enum nd_status collect(struct nd_session *session, const struct nd_caller *caller,
-                              const struct nd_sketched *text, bool *is_same, struct nd_error *err)
+                              const struct nd_sketched *text, const struct nd_asked *asked,
+                              bool *is_same, struct nd_error *err)
 {
     const struct nd_store *store = session->store;
     enum nd_status status;
 
+    session->search.at = asked ? asked->at : (struct nd_ratio){0, 0};
     nd_rwlock_read(store->index_lock);
     status = nd_session_begin(session, caller, err);
     if (status == ND_OK) {
@@ -321,9 +323,11 @@ enum nd_store_result nd_session_query(struct nd_session *session, const struct n
 
     if (!session->store->index)
         return nd_store_fail(err, ND_STORE_INVALID, "the store was opened to be read only");
+    if (asked && asked->at.q && nd_store_check_at(session->store, asked->at, err) != ND_OK)
+        return ND_STORE_INVALID;
     status = nd_sketch_text(&session->maker, text, &sketched, err);
     if (status == ND_OK)
-        status = collect(session, caller, &sketched, &is_same, err);
+        status = collect(session, caller, &sketched, asked, &is_same, err);
     if (status != ND_OK)
         return nd_store_result_of(status);
     verdict = nd_verdict_of_text(&sketched);

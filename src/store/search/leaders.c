@@ -389,9 +389,12 @@ int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *ske
     bool has_best = false;
 
     for (size_t i = 0; i < n; i++) {
-        enum nd_status status = nd_leaders_order(leaders, hit[i].number, &order, err);
+        enum nd_status status =
+            hit[i].is_below ? ND_OK : nd_leaders_order(leaders, hit[i].number, &order, err);
         int leads;
 
+        if (hit[i].is_below)
+            continue;
         if (status != ND_OK)
             return (int)status;
         if (order >= before || (has_best && nd_near_compare(sketching, n_shingles, best,

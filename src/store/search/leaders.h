@@ -102,7 +102,7 @@ int nd_near_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
                     const struct nd_near_entry *x, uint64_t order_of_x,
                     const struct nd_near_entry *y, uint64_t order_of_y);
 
-/* Choose the nearest of the hits that leads and has an order below `before`.  1: *best is it. */
+/* Choose the nearest of the hits within the threshold that leads and has an order below `before`.  1: *best is it. */
 int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *sketching,
                       uint64_t n_shingles, const struct nd_near_entry *hit, size_t n,
                       uint64_t before, struct nd_near_entry *best, struct nd_error *err);

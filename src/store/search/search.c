@@ -113,6 +113,37 @@ static bool collect_near(struct nd_search *search, const struct nd_index *index,
     return true;
 }
 
+static struct nd_fraction asked_for(const struct nd_search *search)
+{
+    return (struct nd_fraction){search->at.p, search->at.q};
+}
+
+/* Add those that can only be below the threshold, where such neighbours are asked for. */
+static bool collect_below(struct nd_search *search, const struct nd_index *index,
+                          const struct nd_index_row *row, bool without_same, uint32_t below)
+{
+    struct nd_reach near = nd_engine_plan_reach(plan_of(search), row->n_shingles);
+    struct nd_reach far = {.distance = ND_MINHASH_COUNT -
+                                       nd_low_bytes_agreeing(search->at.p, search->at.q)};
+
+    nd_measure_range(plan_of(search)->params.verify, row->n_shingles, asked_for(search), &far.least,
+                     &far.most);
+    if (nd_index_query_row(index, row, far, &search->found, NULL) != ND_OK)
+        return false;
+    for (size_t i = 0; i < search->found.count; i++) {
+        const struct nd_candidate *found = &search->found.items[i];
+
+        if (found->number >= below ||
+            nd_reaches(near, nd_index_shingles(index, found->number),
+                       ND_MINHASH_COUNT - found->equal) ||
+            (without_same && nd_index_identity(index, found->number) == row->identity))
+            continue;
+        if (!add_met(search, index, row, found->number, false))
+            return false;
+    }
+    return true;
+}
+
 static const struct nd_matching *matching_of(const struct nd_search *search)
 {
     return plan_of(search)->matching;
@@ -200,6 +231,10 @@ static bool collect_in_set(struct nd_search *search, const struct nd_index *inde
             return false;
     }
     set->n_met = search->n_met - set->first;
+    set->first_below = search->n_met;
+    if (search->at.q && !row->identity_only && !collect_below(search, index, row, by_tokens, below))
+        return false;
+    set->n_below = search->n_met - set->first_below;
     return true;
 }
 
@@ -269,6 +304,7 @@ static int compare_near(struct nd_search *search, const struct nd_sketched *text
     struct nd_view other;
     uint64_t need;
     enum nd_status status;
+    int is_near;
 
     if (text->row.identity_only)
         return 0;
@@ -279,11 +315,17 @@ static int compare_near(struct nd_search *search, const struct nd_sketched *text
     if (!nd_sketching_reads_shingles(search->maker->sketching))
         return 1;
     need = nd_measure_need(rows->plan.params.verify, text->n_shingles, hit->n_shingles,
-                           rows->plan.threshold, false);
+                           search->at.q ? asked_for(search) : rows->plan.threshold, false);
     if (need > less)
         return 0; /* its text need not be read */
     status = source->fetch(source->context, hit->number, &other, err);
-    return status == ND_OK ? compare_shingles(search, text, other, need, hit, err) : (int)status;
+    if (status != ND_OK)
+        return (int)status;
+    is_near = compare_shingles(search, text, other, need, hit, err);
+    if (is_near == 1 && search->at.q)
+        hit->is_below = hit->shared < nd_measure_need(rows->plan.params.verify, text->n_shingles,
+                                                      hit->n_shingles, rows->plan.threshold, false);
+    return is_near;
 }
 
 int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *text,
@@ -334,16 +376,16 @@ static enum nd_status find_equal(struct nd_search *search, const struct nd_sketc
     return add_hit(search, hit) ? ND_OK : no_memory(err);
 }
 
-/* Forget the candidates of a set that are not there, and the one that was found already. */
+/* Forget candidates that are not there, and the one that was found already: of *n_met from the first. */
 static int drop_missing(struct nd_search *search, const struct nd_search_source *source,
-                        struct nd_searched *set, uint32_t equal, struct nd_error *err)
+                        size_t first, size_t *n_met, uint32_t equal, struct nd_error *err)
 {
     size_t n = 0;
 
     if (!source->is_there && equal == UINT32_MAX)
         return 1;
-    for (size_t i = 0; i < set->n_met; i++) {
-        struct nd_met met = search->met[set->first + i];
+    for (size_t i = 0; i < *n_met; i++) {
+        struct nd_met met = search->met[first + i];
         int is_there = met.number == equal ? 0
                        : source->is_there  ? source->is_there(source->context, met.number, err)
                                            : 1;
@@ -351,9 +393,9 @@ static int drop_missing(struct nd_search *search, const struct nd_search_source 
         if (is_there < 0)
             return is_there;
         if (is_there)
-            search->met[set->first + n++] = met;
+            search->met[first + n++] = met;
     }
-    set->n_met = n;
+    *n_met = n;
     return 1;
 }
 
@@ -382,6 +424,29 @@ static int compare_by_pair(struct nd_search *search, const struct nd_sketched *t
     return 1;
 }
 
+/* Compare the text with at most max_checks candidates that can only be below the threshold: no pair
+ * with them is stored. */
+static enum nd_status compare_below(struct nd_search *search, const struct nd_sketched *text,
+                                    const struct nd_search_source *source, struct nd_searched *set,
+                                    uint32_t equal, struct nd_error *err)
+{
+    size_t most = plan_of(search)->params.max_checks;
+    int status = drop_missing(search, source, set->first_below, &set->n_below, equal, err);
+
+    set->was_cut |= set->n_below > most;
+    for (size_t i = 0; status >= 0 && i < set->n_below && i < most; i++) {
+        struct nd_near_entry hit;
+
+        set->n_compared++;
+        status = nd_search_compare_one(search, text, source, set->set,
+                                       &search->met[set->first_below + i], &hit, err);
+        hit.is_below = true;
+        if (status == 1 && !add_hit(search, hit))
+            return no_memory(err);
+    }
+    return status < 0 ? (enum nd_status)status : ND_OK;
+}
+
 static enum nd_status compare_in_set(struct nd_search *search, const struct nd_sketched *text,
                                      const struct nd_search_source *source, struct nd_searched *set,
                                      struct nd_error *err)
@@ -391,12 +456,12 @@ static enum nd_status compare_in_set(struct nd_search *search, const struct nd_s
     int status = (int)find_equal(search, text, source, set, &equal, err);
 
     if (status == ND_OK)
-        status = drop_missing(search, source, set, equal, err);
+        status = drop_missing(search, source, set->first, &set->n_met, equal, err);
     if (status < 0)
         return (enum nd_status)status;
     set->was_cut = set->n_met > most;
     set->n_compared = set->was_cut ? most : set->n_met;
-    for (size_t i = 0; i < set->n_compared; i++) {
+    for (size_t i = 0; i < (set->was_cut ? most : set->n_met); i++) {
         struct nd_near_entry hit;
         int is_hit = compare_by_pair(search, text, source, set->set, &search->met[set->first + i],
                                      &hit, err);
@@ -406,7 +471,7 @@ static enum nd_status compare_in_set(struct nd_search *search, const struct nd_s
         if (is_hit && !add_hit(search, hit))
             return no_memory(err);
     }
-    return ND_OK;
+    return set->n_below ? compare_below(search, text, source, set, equal, err) : ND_OK;
 }
 
 enum nd_status nd_search_compare(struct nd_search *search, const struct nd_sketched *text,

@@ -33,13 +33,14 @@ struct nd_search_source {
                             struct nd_error *err);
 };
 
-/* An entry that equals the text or is within the threshold of it. */
+/* An entry that equals the text or is within the threshold of it, or within what was asked for. */
 struct nd_near_entry {
     uint32_t number, set;
     enum nd_identical identical;
     uint64_t n_shingles; /* of the entry */
     uint64_t shared; /* shingles; the score of a rule on signatures; 0 where neither is compared */
     unsigned distance; /* UINT16_MAX: no signature has bits */
+    bool is_below;     /* the threshold: it was asked for, and decides nothing */
 };
 
 /* An entry as near as can be to itself. */
@@ -50,8 +51,10 @@ struct nd_near_entry nd_near_itself(const struct nd_sketching *sketching, uint32
 struct nd_searched {
     uint32_t set;
     size_t first, n_met; /* candidates, of search->met */
-    size_t n_compared;
-    bool was_cut;   /* there were more than max_checks */
+    /* Candidates that can only be below the threshold: besides, and as many are compared. */
+    size_t first_below, n_below;
+    size_t n_compared; /* of both */
+    bool was_cut;      /* there were more than max_checks, of either */
     bool has_equal; /* besides, an entry with the very bytes of the text, which is the first hit */
 };
 
@@ -71,6 +74,9 @@ struct nd_search {
     struct nd_candidates found, same;
     struct nd_shingle_set shingles;
     bool has_shingles; /* of the text at hand */
+    /* How near neighbours are that are asked for, where that is below the threshold; 0/0: those within
+     * the threshold.  It is set before nd_search_collect. */
+    struct nd_ratio at;
     /* An entry with the very bytes of the text, whose pairs say how the text compares; UINT32_MAX: none
      * is known.  Whoever knows one sets it after nd_search_collect. */
     uint32_t equal;

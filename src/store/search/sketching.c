@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "match/measure.h"
 #include "recipe/recipe_struct.h"
 #include "record/content.h"
 #include "store/store.h"
@@ -88,8 +90,49 @@ enum nd_status nd_store_recipe_check(const struct nd_recipe *recipe, struct nd_e
 
 /* ---- A recipe at work ---- */
 
-enum nd_status nd_sketching_init(struct nd_sketching *sketching, const struct nd_recipe *recipe,
+static int compare_ratios(struct nd_ratio x, struct nd_ratio y)
+{
+    return nd_fraction_compare((struct nd_fraction){x.p, x.q}, (struct nd_fraction){y.p, y.q});
+}
+
+enum nd_status nd_sketching_check_at(const struct nd_sketching *sketching, struct nd_ratio at,
+                                     struct nd_error *err)
+{
+    const struct nd_ratio least = sketching->least;
+    const struct nd_ratio threshold = sketching->rows.plan.params.threshold;
+
+    if (least.q == 0)
+        return nd_fail(err, ND_EINVAL,
+                       "this store finds no neighbours below its threshold: make one that does "
+                       "(neardup serve --least 0.5)");
+    if (compare_ratios(at, least) >= 0 && compare_ratios(at, threshold) <= 0)
+        return ND_OK;
+    return nd_fail(err, ND_EINVAL,
+                   "this store finds neighbours from %u/%u, its least, to %u/%u, its threshold",
+                   least.p, least.q, threshold.p, threshold.q);
+}
+
+/* Plan the bands for neighbours below the threshold, which the recipe has none for. */
+static enum nd_status plan_least(struct nd_sketching *sketching, struct nd_ratio least,
                                  struct nd_error *err)
+{
+    const struct nd_dedup_params *p = &sketching->rows.plan.params;
+
+    sketching->least = least;
+    if (least.q == 0)
+        return ND_OK;
+    if (sketching->rows.kind != ND_ROW_LOW_BYTES || p->verify != ND_VERIFY_JACCARD)
+        return refuse(err, "", "least",
+                      "neighbours below the threshold are found with candidates = minhash and "
+                      "verify = jaccard alone");
+    if (least.p == 0 || compare_ratios(least, p->threshold) >= 0)
+        return refuse(err, "", "least", "it is above 0 and below the threshold of the recipe");
+    sketching->fingerprint = nd_mix64(sketching->fingerprint ^ ((uint64_t)least.p << 32 | least.q));
+    return nd_bands_choose(least, p->recall, &sketching->index.bands, &sketching->index.rows, err);
+}
+
+enum nd_status nd_sketching_init(struct nd_sketching *sketching, const struct nd_recipe *recipe,
+                                 struct nd_ratio least, struct nd_error *err)
 {
     enum nd_status status = plan_recipe(&sketching->rows, recipe, err);
     char *text = NULL;
@@ -101,6 +144,8 @@ enum nd_status nd_sketching_init(struct nd_sketching *sketching, const struct nd
     sketching->index = sketching->rows.plan.index;
     if (sketching->rows.kind == ND_ROW_FINGERPRINT)
         sketching->index.simhash_bits = sketching->rows.plan.distance;
+    if (status == ND_OK)
+        status = plan_least(sketching, least, err);
     if (status != ND_OK)
         nd_sketching_release(sketching);
     return status;

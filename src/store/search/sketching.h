@@ -12,11 +12,15 @@
 struct nd_sketching {
     struct nd_row_plan rows;
     struct nd_index_params index; /* of the store's index */
-    uint64_t fingerprint;         /* of the recipe's sketches */
+    struct nd_ratio least;        /* down to here neighbours can be found; 0/0: the threshold */
+    uint64_t fingerprint;         /* of the recipe's sketches, and of what the index is made for */
 };
 /* ND_EUNSUPPORTED: the recipe is not served, and the message names the key; ND_EINVAL, ND_ENOMEM. */
 enum nd_status nd_sketching_init(struct nd_sketching *sketching, const struct nd_recipe *recipe,
-                                 struct nd_error *err);
+                                 struct nd_ratio least, struct nd_error *err);
+/* As nd_store_check_at. */
+enum nd_status nd_sketching_check_at(const struct nd_sketching *sketching, struct nd_ratio at,
+                                     struct nd_error *err);
 void nd_sketching_release(struct nd_sketching *sketching);
 
 /* Whether pairs are decided by the shingles that two texts share, not by distance alone. */

@@ -38,6 +38,7 @@ void nd_judge_ask(struct nd_judge *judge, const struct nd_asked *asked, uint64_t
     judge->asked.limit = asked && asked->limit ? asked->limit : ND_STORE_NEAREST;
     judge->asked.max_age_s = asked ? asked->max_age_s : 0;
     judge->asked.differs = asked && asked->differs;
+    judge->asked.at = asked ? asked->at : (struct nd_ratio){0, 0};
     if (judge->asked.max_age_s && judge->asked.max_age_s < now)
         judge->visited_since = now - judge->asked.max_age_s;
 }
@@ -61,7 +62,7 @@ static void take_visible(struct nd_verdict *verdict, struct nd_search *search, c
         if (sets[at] != done->set)
             continue;
         verdict->work.label_sets++;
-        verdict->work.candidates += done->n_met + done->has_equal;
+        verdict->work.candidates += done->n_met + done->n_below + done->has_equal;
         verdict->work.comparisons += done->n_compared + done->has_equal;
         verdict->was_cut |= done->was_cut;
     }
@@ -282,7 +283,7 @@ static enum nd_status give_nearest(const struct list *l, struct nd_verdict *verd
     verdict->nearest = out;
     verdict->n_nearest = l->n;
     verdict->was_cut |= l->was_cut;
-    if (l->n)
+    if (l->n && !l->row[0].near.is_below)
         verdict->kind = l->row[0].near.identical != ND_IDENTICAL_NO ? ND_VERDICT_DUPLICATE
                                                                     : ND_VERDICT_NEAR_DUPLICATE;
     return ND_OK;

@@ -25,6 +25,7 @@
 
 #define LOCK_FILE "lock"
 #define RECIPE "recipe"
+#define LEAST "least"
 #define SEGMENTS "segments"
 
 struct nd_store_options nd_store_options_default(void)
@@ -90,10 +91,30 @@ const struct nd_recipe *nd_store_recipe(const struct nd_store *store)
     return store->recipe;
 }
 
+struct nd_ratio nd_store_least(const struct nd_store *store)
+{
+    return store->sketching.least;
+}
+
+enum nd_status nd_store_check_at(const struct nd_store *store, struct nd_ratio at,
+                                 struct nd_error *err)
+{
+    return nd_sketching_check_at(&store->sketching, at, err);
+}
+
 /* ---- A new store ---- */
 
+static enum nd_status put_least(struct nd_txn *txn, struct nd_ratio least, struct nd_error *err)
+{
+    char text[32];
+    int len = snprintf(text, sizeof text, "%u/%u", least.p, least.q);
+
+    return least.q ? nd_catalog_put_meta(txn, LEAST, (struct nd_view){text, (size_t)len}, err)
+                   : ND_OK;
+}
+
 static enum nd_status put_first_rows(struct nd_catalog *catalog, const struct nd_recipe *recipe,
-                                     struct nd_error *err)
+                                     struct nd_ratio least, struct nd_error *err)
 {
     const struct nd_catalog_state state = {0};
     struct nd_txn *txn = NULL;
@@ -105,6 +126,8 @@ static enum nd_status put_first_rows(struct nd_catalog *catalog, const struct nd
         status = nd_catalog_begin(catalog, true, &txn, err);
     if (status == ND_OK)
         status = nd_catalog_put_meta(txn, RECIPE, (struct nd_view){text, len}, err);
+    if (status == ND_OK)
+        status = put_least(txn, least, err);
     if (status == ND_OK)
         status = nd_catalog_put_state(txn, &state, err);
     free(text);
@@ -129,7 +152,7 @@ static void remove_made(const char *made)
     (void)rmdir(made);
 }
 
-static enum nd_status fill_folder(const char *made, struct nd_recipe *recipe,
+static enum nd_status fill_folder(const char *made, struct nd_recipe *recipe, struct nd_ratio least,
                                   struct nd_store_tables *tables, struct nd_error *err)
 {
     enum nd_status status = nd_store_tables_copy(tables, recipe, made, err);
@@ -137,7 +160,7 @@ static enum nd_status fill_folder(const char *made, struct nd_recipe *recipe,
     char path[4096 + 64];
 
     if (status == ND_OK)
-        status = catalog ? put_first_rows(catalog, recipe, err) : ND_EIO;
+        status = catalog ? put_first_rows(catalog, recipe, least, err) : ND_EIO;
     nd_catalog_close(catalog);
     snprintf(path, sizeof path, "%s/" SEGMENTS, made);
     if (status == ND_OK && mkdir(path, 0700) != 0)
@@ -146,14 +169,15 @@ static enum nd_status fill_folder(const char *made, struct nd_recipe *recipe,
 }
 
 static enum nd_status make_store(const char *folder, struct nd_recipe *recipe,
-                                 struct nd_store_tables *tables, struct nd_error *err)
+                                 struct nd_ratio least, struct nd_store_tables *tables,
+                                 struct nd_error *err)
 {
     char *made;
     enum nd_status status = nd_folder_make_beside(folder, &made, err);
 
     if (status != ND_OK)
         return status;
-    status = fill_folder(made, recipe, tables, err);
+    status = fill_folder(made, recipe, least, tables, err);
     if (status == ND_OK)
         status = nd_folder_publish(made, folder, err);
     if (status != ND_OK) {
@@ -215,6 +239,33 @@ static enum nd_status read_recipe(struct nd_store *store, struct nd_txn *txn, st
     if (!store->recipe)
         return ND_ENOMEM;
     return nd_recipe_parse(store->recipe, "the recipe of the store", text.data, text.len, err);
+}
+
+/* Read down to where neighbours are found, and compare it with what was asked for. */
+static enum nd_status read_least(struct nd_store *store, struct nd_txn *txn, struct nd_ratio *least,
+                                 struct nd_error *err)
+{
+    const struct nd_ratio asked = store->options.least;
+    struct nd_view text;
+    int found = nd_catalog_get_meta(txn, LEAST, &text, err);
+
+    *least = (struct nd_ratio){0, 0};
+    if (found < 0)
+        return (enum nd_status)found;
+    if (found && nd_ratio_parse(text.data, text.len, least, NULL) != ND_OK)
+        return nd_fail(err, ND_EINPUT, "%s: the row '" LEAST "' of the store is no ratio",
+                       store->folder);
+    if (asked.q == 0 || (asked.p == least->p && asked.q == least->q))
+        return ND_OK;
+    if (!found)
+        return nd_fail(err, ND_EINVAL,
+                       "%s: the store was made without least: export it, and import it into a new "
+                       "one",
+                       store->folder);
+    return nd_fail(err, ND_EINVAL,
+                   "%s: the store was made with least = %u/%u: export it, and import it into a new "
+                   "one",
+                   store->folder, least->p, least->q);
 }
 
 static enum nd_status read_label_sets(struct nd_store *store, struct nd_txn *txn, uint32_t n,
@@ -291,6 +342,7 @@ static enum nd_status open_parts(struct nd_store *store, struct nd_txn *txn,
                                  struct nd_catalog_state *state, struct nd_error *err)
 {
     enum nd_status status = read_recipe(store, txn, err);
+    struct nd_ratio least = {0, 0};
     char *path;
 
     if (status == ND_OK)
@@ -298,7 +350,9 @@ static enum nd_status open_parts(struct nd_store *store, struct nd_txn *txn,
     if (status == ND_OK)
         status = nd_store_tables_open(store->tables, store->recipe, store->folder, err);
     if (status == ND_OK)
-        status = nd_sketching_init(&store->sketching, store->recipe, err);
+        status = read_least(store, txn, &least, err);
+    if (status == ND_OK)
+        status = nd_sketching_init(&store->sketching, store->recipe, least, err);
     if (status == ND_OK)
         status = list_reads(store, err);
     if (status == ND_OK)
@@ -458,6 +512,19 @@ static enum nd_status look_for_store(const char *folder, bool *is_there, struct 
     return ND_OK;
 }
 
+/* Check that a store by a recipe can find neighbours down to `least`. */
+static enum nd_status check_least(const struct nd_recipe *recipe, struct nd_ratio least,
+                                  struct nd_error *err)
+{
+    struct nd_sketching tried = {.least = least};
+    enum nd_status status =
+        least.q || least.p ? nd_sketching_init(&tried, recipe, least, err) : ND_OK;
+
+    if (status == ND_OK && (least.q || least.p))
+        nd_sketching_release(&tried);
+    return status;
+}
+
 /* Make a store by a recipe that is served; the default one if there is none. */
 static enum nd_status make_if_missing(const char *folder, const struct nd_store_options *options,
                                       struct nd_error *err)
@@ -480,7 +547,9 @@ static enum nd_status make_if_missing(const char *folder, const struct nd_store_
     if (status == ND_OK)
         status = nd_store_tables_open(&tables, recipe, NULL, err);
     if (status == ND_OK)
-        status = make_store(folder, recipe, &tables, err);
+        status = check_least(recipe, options->least, err);
+    if (status == ND_OK)
+        status = make_store(folder, recipe, options->least, &tables, err);
     nd_recipe_free(recipe);
     nd_store_tables_close(&tables);
     return status;

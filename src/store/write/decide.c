@@ -163,26 +163,30 @@ static enum nd_status release_text(struct nd_writer *w, const struct nd_document
 /* ---- A new entry ---- */
 
 /* `equal`: an entry with the text, or ND_NO_ENTRY. */
-static enum nd_status search_sets(struct nd_writer *w, const struct nd_sketched *text,
+static enum nd_status search_sets(struct nd_writer *w, const struct nd_write *write,
                                   const struct nd_set_list *sets, uint32_t equal,
                                   struct nd_error *err)
 {
+    const struct nd_sketched *text = &write->sketched;
     struct nd_search_source source =
         w->gone.n ? nd_reader_source_checked(&w->reader) : nd_reader_source(&w->reader);
-    enum nd_status status = nd_search_collect(&w->search, w->store->index, &w->store->signatures,
-                                              text, sets->number, sets->n, UINT32_MAX, err);
+    enum nd_status status;
+
+    w->search.at = write->asked.at;
+    status = nd_search_collect(&w->search, w->store->index, &w->store->signatures, text,
+                               sets->number, sets->n, UINT32_MAX, err);
 
     w->search.equal = equal;
     return status == ND_OK ? nd_search_compare(&w->search, text, &source, err) : status;
 }
 
-static enum nd_status search_all(struct nd_writer *w, const struct nd_sketched *text,
+static enum nd_status search_all(struct nd_writer *w, const struct nd_write *write,
                                  struct nd_error *err)
 {
     for (uint32_t set = (uint32_t)w->all.n; set < nd_label_sets_count(w->store->sets); set++)
         if (!note(&w->all, set))
             return no_memory(err);
-    return search_sets(w, text, &w->all, ND_NO_ENTRY, err);
+    return search_sets(w, write, &w->all, ND_NO_ENTRY, err);
 }
 
 static const struct nd_searched *searched_in(const struct nd_search *search, uint32_t set)
@@ -305,7 +309,7 @@ static enum nd_status judge_again(struct nd_writer *w, struct nd_write *write,
     enum nd_status status = nd_reader_leave_out(&w->reader, row->entry, err);
 
     if (status == ND_OK)
-        status = search_sets(w, &write->sketched, &w->visible, row->entry, err);
+        status = search_sets(w, write, &w->visible, row->entry, err);
     w->reader.absent = ND_NO_ENTRY;
     return status == ND_OK ? judge(w, write, own, err) : status;
 }
@@ -405,7 +409,7 @@ static enum nd_status take_text(struct nd_writer *w, struct nd_write *write, boo
     row->order = nd_order_next(w->state.next_order, w->next_entry);
     w->state.next_order = row->order + 1;
     if (has_entry) {
-        status = search_sets(w, &write->sketched, &w->visible, row->entry, err);
+        status = search_sets(w, write, &w->visible, row->entry, err);
         if (status == ND_OK)
             status = judge(w, write, ND_NOT_STORED, err);
         if (status == ND_OK)
@@ -416,7 +420,7 @@ static enum nd_status take_text(struct nd_writer *w, struct nd_write *write, boo
         }
     } else {
         row->entry = w->next_entry;
-        status = search_all(w, &write->sketched, err);
+        status = search_all(w, write, err);
         if (status == ND_OK)
             status = judge(w, write, ND_NOT_STORED, err);
         if (status == ND_OK)

@@ -26,17 +26,17 @@ static int compare_places(const void *x, const void *y)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* The hits of the search, in order of label sets and numbers. */
-static enum nd_status take_hits(struct nd_writer *w, struct nd_error *err)
+/* The hits of the search within the threshold, *n of them, in order of label sets and numbers. */
+static enum nd_status take_hits(struct nd_writer *w, size_t *n, struct nd_error *err)
 {
-    size_t n = w->search.n_hits;
-
-    if (!ND_RESERVE(w->pair, &w->pair_capacity, n + 1))
+    *n = 0;
+    if (!ND_RESERVE(w->pair, &w->pair_capacity, w->search.n_hits + 1))
         return nd_fail(err, ND_ENOMEM, "out of memory while pairs are stored");
-    for (size_t i = 0; i < n; i++)
-        w->pair[i] = (struct nd_hit_pair){.near = w->search.hit[i], .is_kept = true};
-    if (n)
-        qsort(w->pair, n, sizeof *w->pair, compare_places);
+    for (size_t i = 0; i < w->search.n_hits; i++)
+        if (!w->search.hit[i].is_below)
+            w->pair[(*n)++] = (struct nd_hit_pair){.near = w->search.hit[i], .is_kept = true};
+    if (*n)
+        qsort(w->pair, *n, sizeof *w->pair, compare_places);
     return ND_OK;
 }
 
@@ -135,8 +135,8 @@ static enum nd_status put_group(struct nd_writer *w, uint32_t number, struct nd_
 enum nd_status nd_writer_put_pairs(struct nd_writer *w, uint32_t number, struct nd_entry *entry,
                                    struct nd_error *err)
 {
-    enum nd_status status = take_hits(w, err);
-    size_t n = w->search.n_hits, end;
+    size_t n, end;
+    enum nd_status status = take_hits(w, &n, err);
 
     entry->has_led = true;
     for (size_t i = 0; status == ND_OK && i < n; i = end) {

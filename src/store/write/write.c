@@ -148,6 +148,9 @@ static enum nd_store_result make_write(struct nd_session *session, const struct 
     struct nd_write *write;
     enum nd_status status;
 
+    if (request->asked.at.q &&
+        nd_sketching_check_at(&session->store->sketching, request->asked.at, err) != ND_OK)
+        return ND_STORE_INVALID;
     if (!request->any_labels && !nd_caller_sees(caller, set))
         return nd_store_fail(err, ND_STORE_FORBIDDEN,
                              "the document has a security label that the caller does not have");
