@@ -1,5 +1,6 @@
 /* serve.c - neardup serve: a store, and HTTP in front of it, until a signal ends it */
 #define _GNU_SOURCE
+#include "service/apart.h"
 #include "service/notify.h"
 #include "service/security.h"
 #include "settings.h"
@@ -83,6 +84,41 @@ static void write_line(void *context, enum nd_server_event event, const char *li
         message[n - 1] = '\n';
     if (n > 0)
         (void)!write(STDERR_FILENO, message, (size_t)n);
+}
+
+/* Count findings, and say the first ones. */
+static void say_finding(void *context, const char *finding)
+{
+    uint64_t *n = context;
+
+    if (++*n <= 10)
+        say("%s", finding);
+}
+
+static int check_rows(struct settings *s)
+{
+    struct nd_error err;
+    uint64_t n = 0;
+    enum nd_status status =
+        nd_store_check_rows(s->paths.at[0], s->serve.read_only, say_finding, &n, &err);
+
+    if (status == ND_OK)
+        return 0;
+    if (n == 0)
+        say("%s", err.message);
+    return status == ND_EINPUT && n ? 1 : 2;
+}
+
+/* Whether a database can be opened that threads trust: its rows are read by a process of its own. */
+static bool is_readable(struct settings *s)
+{
+    int status = run_apart(check_rows, s, "the reading of its rows", s->paths.at[0]);
+
+    if (status == 1)
+        say("%s: the database is damaged, and is not served; see neardup help store about check, "
+            "and restore a backup or import what neardup store export still reads",
+            s->paths.at[0]);
+    return status == 0;
 }
 
 static struct nd_store *open_store(struct settings *s, struct nd_error *err)
@@ -229,6 +265,8 @@ int cmd_serve(struct settings *s)
         return 2;
     if (s->serve.new_key)
         return make_key(s);
+    if (!is_readable(s))
+        return 2;
     store = open_store(s, &err);
     if (!store)
         return failed(&err);

@@ -1,19 +1,16 @@
 /* store_commands.c - neardup store: check, compact, stats, backup */
 #define _GNU_SOURCE
 #include "service/store_commands.h"
+#include "service/apart.h"
 
 #include "base/json_out.h"
 #include "report.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 int store_failed(const struct nd_error *err)
@@ -97,57 +94,14 @@ static int check_here(struct settings *s)
         status = ND_OK;
     if (opened_close(&o, status, &err) != ND_OK)
         return store_failed(&err);
-    return found ? say_damaged(s) : 0;
-}
-
-/* LMDB trusts the pages of a database: one that is damaged can lead it out of memory.  A signal that
- * the reading itself has raised says so. */
-static int check_ended(struct settings *s, int status)
-{
-    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-
-    if (WIFEXITED(status))
-        return WEXITSTATUS(status);
-    if (number != SIGSEGV && number != SIGBUS && number != SIGABRT && number != SIGFPE &&
-        number != SIGILL) {
-        say("%s: the check was ended: %s", s->paths.at[1], strsignal(number));
-        return 2;
-    }
-    say("%s: pages of the database are damaged: reading them ended the process that checks it "
-        "(%s)",
-        s->paths.at[1], strsignal(number));
-    return say_damaged(s);
-}
-
-/* The child: no file of its memory is left behind, and it does not outlive who asked. */
-static int check_as_child(struct settings *s, pid_t parent)
-{
-    const struct rlimit none = {0, 0};
-
-    (void)setrlimit(RLIMIT_CORE, &none);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    return getppid() == parent ? check_here(s) : 2;
+    return found ? 1 : 0;
 }
 
 static int store_check(struct settings *s)
 {
-    pid_t parent = getpid(), child;
-    int status;
+    int status = run_apart(check_here, s, "the check", s->paths.at[1]);
 
-    (void)fflush(NULL);
-    child = fork();
-    if (child == 0)
-        _exit(check_as_child(s, parent));
-    if (child < 0) {
-        say("%s: a process to check it cannot be started: %s", s->paths.at[1], strerror(errno));
-        return 2;
-    }
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) {
-            say("%s: the check cannot be waited for: %s", s->paths.at[1], strerror(errno));
-            return 2;
-        }
-    return check_ended(s, status);
+    return status == 1 ? say_damaged(s) : status;
 }
 
 /* ---- compact, backup ------------------------------------------------------------------------- */

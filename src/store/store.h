@@ -472,6 +472,15 @@ struct nd_store_stats {
 };
 void nd_store_stats(struct nd_store *store, struct nd_store_stats *out);
 
+/*
+ * Read each row of the database of a store once, before it is opened: an open store trusts the pages
+ * that lead to them.  Damaged ones can end the process; so call it in one of its own, as long as no
+ * other thread runs.  alone: as for nd_store_options.has_answers.  A folder that has no database is
+ * fine.  Each finding is reported; ND_EINPUT: there were some.
+ */
+enum nd_status nd_store_check_rows(const char *folder, bool alone,
+                                   void (*report)(void *context, const char *finding),
+                                   void *context, struct nd_error *err);
 /* Read everything, compare every checksum, every row with its text and every index with its rows.
  * Each finding is reported; ND_EINPUT: there were some. */
 enum nd_status nd_store_check(struct nd_store *store,

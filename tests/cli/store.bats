@@ -280,3 +280,48 @@ nothing: there is no store|stats nothing
 store stats has no option --all; it applies to: compact|stats --all store
 END
 }
+
+# Each document of make_store, as a service gives it: status and text.
+told() {
+    for i in $(seq 30); do
+        for below in "" /near /cluster /versions; do
+            curl -s --noproxy '*' -w ' %{http_code}\n' "$url/v1/documents/d$i$below?security="
+        done
+    done
+}
+
+@test "slow: serve: a store with damaged pages is refused, or answers as the whole one did" {
+    make_store
+    told >before
+    stop
+    cp -r store whole
+    # A sanitizer would end the process with a status of its own, where a signal is expected.
+    export ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0
+    refused=0 answered=0
+    for seed in $(seq "$(sized 200 25)"); do
+        rm -rf store
+        cp -r whole store
+        python3 - store/catalog.mdb "$seed" <<'PY'
+import os, random, sys
+r = random.Random(int(sys.argv[2]))
+with open(sys.argv[1], "r+b") as f:
+    size = os.path.getsize(sys.argv[1])
+    f.seek(r.randrange(8192, size) // 512 * 512)
+    f.write(r.randbytes(512))
+PY
+        if start "$NEARDUP" serve --listen 127.0.0.1:0 store >/dev/null; then
+            told >after
+            stop
+            cmp before after
+            answered=$((answered + 1))
+        else
+            if wait "$pid"; then status=0; else status=$?; fi
+            pid=
+            [ "$status" -eq 2 ]
+            grep -q "damaged\|catalog.mdb: " server.err
+            refused=$((refused + 1))
+        fi
+    done
+    [ "$refused" -gt 0 ]
+    [ "$answered" -gt 0 ]
+}

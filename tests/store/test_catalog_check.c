@@ -454,6 +454,47 @@ static void a_row_whose_checksum_is_wrong_is_one_finding_of_its_table(void **sta
     fixture_remove(&f);
 }
 
+/* What is read before a store is served. */
+static struct findings check_rows(struct nd_txn *txn, const char *wanted)
+{
+    struct findings findings = {.expected = wanted};
+    uint64_t n = 0;
+
+    OK(nd_catalog_check_rows(txn, note, &findings, &n, NULL));
+    assert_int_equal(n, findings.n);
+    return findings;
+}
+
+static void each_row_is_read_before_a_store_is_served(void **state)
+{
+    struct catalog_fixture f;
+
+    (void)state;
+    for (int table = 0; table <= ND_CATALOG_TABLES; table++) {
+        struct nd_txn *txn;
+        struct findings found;
+        char expected[80];
+
+        fixture_make(&f);
+        txn = begin(&f, true);
+        put_world(txn);
+        if (table < ND_CATALOG_TABLES)
+            flip_first_row(txn, (enum nd_catalog_table)table);
+        OK(nd_catalog_commit(txn, NULL, NULL));
+        txn = begin(&f, false);
+        if (table == ND_CATALOG_TABLES) {
+            assert_int_equal(check_rows(txn, NULL).n, 0);
+        } else {
+            (void)snprintf(expected, sizeof expected, "table %s, key ",
+                           nd_catalog_table_name((enum nd_catalog_table)table));
+            found = check_rows(txn, expected);
+            assert_true(found.is_found && found.n == 1);
+        }
+        nd_catalog_abort(txn);
+        fixture_remove(&f);
+    }
+}
+
 static void every_number_of_the_state_counts(void **state)
 {
     struct catalog_fixture f;
@@ -531,6 +572,7 @@ int main(void)
         cmocka_unit_test(a_database_in_order_has_no_findings),
         cmocka_unit_test(each_damage_is_found),
         cmocka_unit_test(a_row_whose_checksum_is_wrong_is_one_finding_of_its_table),
+        cmocka_unit_test(each_row_is_read_before_a_store_is_served),
         cmocka_unit_test(every_number_of_the_state_counts),
         cmocka_unit_test(keys_of_a_wrong_length_are_found),
         cmocka_unit_test(any_bytes_are_checked),

@@ -286,6 +286,12 @@ enum nd_status nd_catalog_delete_segment(struct nd_txn *txn, uint32_t segment,
 enum nd_status nd_catalog_copy(struct nd_catalog *catalog, const char *folder,
                                struct nd_error *err);
 uint64_t nd_catalog_bytes(struct nd_catalog *catalog);
+/* Read every row of every table once: whether it has its checksum, stands in order and is found by its
+ * key, and whether as many are there as the table says.  What passes can be read without leading LMDB
+ * astray.  The transaction must be one that reads. */
+enum nd_status nd_catalog_check_rows(struct nd_txn *txn,
+                                     void (*report)(void *context, const char *finding),
+                                     void *context, uint64_t *n_findings, struct nd_error *err);
 /* Read every table, and check every row on its own and against the rows of other tables.
  * *n_findings: how many findings were reported. */
 enum nd_status nd_catalog_check(struct nd_txn *txn,

@@ -58,7 +58,8 @@ struct catalog_walk {
     MDB_cursor *cursor;
     struct nd_key key;
     struct nd_view row;
-    bool is_damaged; /* the row, which was found */
+    bool is_damaged;    /* the row, which was found */
+    const void *key_at; /* in the page */
 };
 
 static enum nd_status begin_walk(struct checked *c, struct catalog_walk *w,
@@ -114,6 +115,7 @@ static int next_row(struct checked *c, struct catalog_walk *w, size_t key_len)
     while ((found = step(c, w, &key, &row)) > 0) {
         w->key.len = key.mv_size < ND_KEY_MAX ? key.mv_size : ND_KEY_MAX;
         memcpy(w->key.bytes, key.mv_data, w->key.len);
+        w->key_at = key.mv_data;
         if (key.mv_size > ND_KEY_MAX || (key_len && key.mv_size != key_len)) {
             find_row(c, w, "the key has a wrong length");
             continue;
@@ -823,6 +825,114 @@ static enum nd_status check_tables(struct checked *c)
     check_totals(c);
     return ND_OK;
 }
+
+/* ---- Each row by itself ---- */
+
+/* A row, and whether its key leads to it. */
+struct placed_row {
+    struct nd_key key;
+    const char *data;
+    uintptr_t page;
+    bool is_there;
+};
+
+static void check_that_it_is_found(struct checked *c, enum nd_catalog_table table,
+                                   const struct placed_row *placed)
+{
+    struct nd_error why;
+    struct nd_view row;
+    int found = placed->is_there ? nd_catalog_get(c->txn, table, &placed->key, &row, &why) : 1;
+
+    if (placed->is_there && (found != 1 || row.data != placed->data)) {
+        (void)nd_catalog_fail_row(c->txn, table, &placed->key, "its key does not lead to the row",
+                                  &why);
+        find(c, "%s", why.message);
+    }
+}
+
+/* Look up the first and the last row of each page: if both are found, so are those between them. */
+static enum nd_status check_places(struct checked *c, enum nd_catalog_table table,
+                                   unsigned page_bytes)
+{
+    struct placed_row last = {.is_there = false};
+    struct catalog_walk w;
+    enum nd_status status = begin_walk(c, &w, table);
+    int found;
+
+    if (status)
+        return status;
+    while ((found = next_row(c, &w, 0)) > 0) {
+        const struct placed_row row = {.key = w.key,
+                                       .data = w.row.data,
+                                       .page = (uintptr_t)w.key_at / page_bytes,
+                                       .is_there = !w.is_damaged};
+
+        if (row.page != last.page) {
+            check_that_it_is_found(c, table, &last);
+            check_that_it_is_found(c, table, &row);
+        }
+        last = row;
+    }
+    check_that_it_is_found(c, table, &last);
+    return end_walk(c, &w, (enum nd_status)found);
+}
+
+/* The pages that are free, by the transaction that freed them: numbers in descending order, with their
+ * count before them. */
+static bool is_list_of_pages(const MDB_val *list, size_t n_pages)
+{
+    size_t n = list->mv_size / sizeof n, count = 0, page, before = n_pages;
+    const char *at = list->mv_data;
+
+    if (n)
+        memcpy(&count, at, sizeof count);
+    if (n == 0 || count >= n)
+        return false;
+    for (size_t i = 1; i <= count; i++, before = page) {
+        memcpy(&page, at + i * sizeof page, sizeof page);
+        if (page < 2 || page >= before)
+            return false;
+    }
+    return true;
+}
+
+static enum nd_status check_free_pages(struct checked *c)
+{
+    MDB_cursor *cursor;
+    MDB_envinfo info;
+    MDB_val key, list;
+    int code = mdb_cursor_open(c->txn->txn, 0, &cursor);
+    bool fine = true;
+
+    if (code)
+        return nd_catalog_fail(c->txn, ND_CATALOG_TABLES, NULL, code, c->err);
+    (void)mdb_env_info(c->txn->catalog->env, &info);
+    while (fine && (code = mdb_cursor_get(cursor, &key, &list, MDB_NEXT)) == 0)
+        fine = is_list_of_pages(&list, info.me_last_pgno + 1);
+    mdb_cursor_close(cursor);
+    if (!fine || code != MDB_NOTFOUND)
+        find(c, "%s: the list of free pages cannot be right", c->txn->catalog->path);
+    return ND_OK;
+}
+
+enum nd_status nd_catalog_check_rows(struct nd_txn *txn,
+                                     void (*report)(void *context, const char *finding),
+                                     void *context, uint64_t *n_findings, struct nd_error *err)
+{
+    struct nd_error own;
+    struct checked c = {.txn = txn, .report = report, .context = context, .err = err ? err : &own};
+    MDB_stat stat;
+    enum nd_status status = check_free_pages(&c);
+
+    (void)mdb_env_stat(txn->catalog->env, &stat);
+    for (int i = 0; status == ND_OK && i < ND_CATALOG_TABLES; i++)
+        status = check_places(&c, (enum nd_catalog_table)i, stat.ms_psize);
+    if (status == ND_OK)
+        *n_findings = c.n_findings;
+    return status;
+}
+
+/* ---- All, against each other ---- */
 
 enum nd_status nd_catalog_check(struct nd_txn *txn,
                                 void (*report)(void *context, const char *finding), void *context,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "index/live.h"
 #include "store/read/reader.h"
@@ -347,5 +348,36 @@ enum nd_status nd_store_check(struct nd_store *store,
     if (status == ND_OK && c.n_findings)
         return nd_fail(err, ND_EINPUT, "%s: the store is damaged: %" PRIu64 " findings",
                        store->folder, c.n_findings);
+    return status;
+}
+
+/* ---- Before a store is opened ---- */
+
+enum nd_status nd_store_check_rows(const char *folder, bool alone,
+                                   void (*report)(void *context, const char *finding),
+                                   void *context, struct nd_error *err)
+{
+    char path[4096 + 64];
+    struct nd_catalog *catalog;
+    struct nd_txn *txn;
+    uint64_t n_findings = 0;
+    enum nd_status status;
+
+    (void)snprintf(path, sizeof path, "%s/" ND_CATALOG_FILE, folder);
+    if (access(path, R_OK) != 0)
+        return ND_OK; /* whoever opens it says why */
+    catalog =
+        alone ? nd_catalog_open_alone(folder, err) : nd_catalog_open(folder, false, true, err);
+    if (!catalog)
+        return err->status;
+    status = nd_catalog_begin(catalog, false, &txn, err);
+    if (status == ND_OK) {
+        status = nd_catalog_check_rows(txn, report, context, &n_findings, err);
+        nd_catalog_abort(txn);
+    }
+    nd_catalog_close(catalog);
+    if (status == ND_OK && n_findings)
+        return nd_fail(err, ND_EINPUT, "%s: the database is damaged: %" PRIu64 " findings", folder,
+                       n_findings);
     return status;
 }
