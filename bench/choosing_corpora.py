@@ -49,13 +49,6 @@ def edited_pages(_):
     return path, truth, lambda a, b: frozenset((a, b)) in other
 
 
-def edited_frames(tools):
-    """The same, of the pages in which only the frame was changed."""
-    rows = table("stia-web-variants", "labels")
-    path, _, is_wrong = edited_pages(tools)
-    return path, {frozenset(r[:2]) for r in rows if r[3] == "boilerplate_only_diff"}, is_wrong
-
-
 def manual(_):
     """Should be found: a page in two versions of a manual. Wrong: different pages."""
     cluster = dict(table("boost-docs-2-versions", "clusters"))

@@ -2,8 +2,12 @@
 
 A paragraph or a table between `<!-- figures: NAME -->` and `<!-- end of figures -->` is measured by the function
 of that name. Its figures are all numbers outside of code; of a table, those of the rows, without the first column.
+A table between `<!-- figures: NAME sweep COLUMN … -->` and that end is measured by the commands of shell in the
+block before it, which stand in the page: it has a row for each row that they print, and of it these columns, a
+COLUMN* with its interval.
 """
 
+import csv
 import glob
 import os
 import re
@@ -11,7 +15,8 @@ import subprocess
 
 import places
 
-BLOCK = re.compile(r"<!-- figures: (\S+) -->\n(.*?)<!-- end of figures -->\n", re.S)
+BLOCK = re.compile(r"<!-- figures: (\S+)(?: sweep ([^>\n]*))? -->\n(.*?)<!-- end of figures -->\n", re.S)
+SHELL = re.compile(r"```sh\n(.*?)```\n", re.S)
 NUMBER = re.compile(r"(?<![\w.])(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:%| %)?(?!\w)")
 CODE = re.compile(r"`[^`]*`")
 
@@ -46,9 +51,61 @@ class Tools:
         return os.path.join(self.folder, name)
 
 
+def rate(text):
+    """A rate as the pages write it: .887; 1 and 0 only where it is that; – where it is not known."""
+    return "–" if text == "-" else share(round(float(text) * 10000), 10000)
+
+
+def swept(tools, commands, columns):
+    """The cells of a table: of each row that the commands print, these columns."""
+    folder = tools.path("sweeps")
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(places.DATA):
+        if not os.path.exists(os.path.join(folder, name)):
+            os.symlink(os.path.join(places.DATA, name), os.path.join(folder, name))
+    path = os.path.dirname(tools.binary) + os.pathsep + os.environ["PATH"]
+    done = subprocess.run(
+        ["bash", "-euc", commands],
+        cwd=folder, env=dict(os.environ, PATH=path), capture_output=True, text=True, encoding="utf-8",
+    )
+    if done.returncode:
+        raise RuntimeError(f"{commands}: {done.stderr}")
+    cells, header = [], None
+    for row in csv.reader(done.stdout.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
+        if "precision" in row:
+            header = row
+            continue
+        value = dict(zip(header, row))
+        for column in columns:
+            name = column.rstrip("*")
+            cell = value[name] if name in COUNTS else rate(value[name])
+            if column.endswith("*") and value[name + "_low"] != "-":
+                cell += f" ({rate(value[name + '_low'])}–{rate(value[name + '_high'])})"
+            cells.append(cell)
+    return cells
+
+
+COUNTS = {"listed", "right", "wrong", "missed", "removed", "documents"}
+
+
+def of_commands(before, columns):
+    """What measures a block that names columns: the last block of shell before it; None: there is none."""
+    commands = SHELL.findall(before)
+    return (lambda tools: swept(tools, commands[-1], columns)) if commands else None
+
+
 def pages():
     found = glob.glob(os.path.join(places.ROOT, "docs", "**", "*.md"), recursive=True)
     return sorted(found) + [os.path.join(places.ROOT, "README.md")]
+
+
+def swept_blocks():
+    """The names of the blocks that commands in the pages measure."""
+    names = set()
+    for page in pages():
+        with open(page, encoding="utf-8") as f:
+            names |= {m[1] for m in BLOCK.finditer(f.read()) if m[2]}
+    return names
 
 
 def is_rule(line):
@@ -123,17 +180,20 @@ def check(measures, tools, only=None, write=False):
         with open(page, encoding="utf-8") as f:
             text = new = f.read()
         for m in BLOCK.finditer(text):
-            name, block = m[1], m[2]
+            name, block = m[1], m[3]
             shown.add(name)
             if only and name not in only:
                 continue
             line = text.count("\n", 0, m.start()) + 2
-            if name not in measures:
+            measure = measures.get(name)
+            if m[2]:
+                measure = of_commands(text[: m.start()], m[2].split())
+            if not measure:
                 off.append(f"{os.path.relpath(page, places.ROOT)}:{line}: nothing measures '{name}'")
                 continue
             places.say(name)
             try:
-                cells = measures[name](tools)
+                cells = measure(tools)
             except places.Skipped as why:
                 places.say(f"{name}: skipped: {why}")
                 continue

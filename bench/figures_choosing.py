@@ -7,8 +7,6 @@ from figures_recipes import runs_table
 from figures_uses import caught, halves, news_words
 
 EDITS = [corpora.lengthened, corpora.shortened, corpora.exchanged, corpora.misspelt]
-THRESHOLDS = ["0.9", "0.8", "0.7", "0.6", "0.55", "0.5", "0.4", "0.3"]
-MANUAL_UNTIL = "0.5"  # below it, pairs of the same frame are millions
 GRADES = ["cut", "light", "heavy"]
 
 
@@ -91,37 +89,6 @@ def choosing(tools):
     ]
 
 
-def thresholds(tools):
-    """What each threshold finds: edited pages, pages of a manual, reused answers."""
-    pages, frames = corpora.edited_pages(tools), corpora.edited_frames(tools)
-    manual = corpora.manual(tools)
-    cells = []
-    for threshold in THRESHOLDS:
-        options = ["--threshold", threshold]
-        right, truth, wrong, _ = found(tools, pages, *options)
-        cells += [percent(right, truth), percent(*found(tools, frames, *options)[:2]), wrong]
-        if float(threshold) >= float(MANUAL_UNTIL):
-            right, truth, wrong, listed = found(tools, manual, *options)
-            cells += [percent(right, truth), percent(wrong, listed)]
-        for grade in GRADES:
-            options = ["--threshold", threshold, "--candidates", "all"]
-            right, truth, wrong, _ = found(tools, corpora.answers([grade]), *options)
-            cells.append(percent(right, truth))
-    return cells
-
-
-def reuse(tools):
-    """Answers found by the share of their runs that stand in the article, by grade; own words last."""
-    cells = []
-    for threshold in ("0.5", "0.3", "0.2", "0.1", "0.05"):
-        options = ["--verify", "containment", "--threshold", threshold]
-        cells += [
-            percent(*found(tools, corpora.answers([grade]), *options)[:2]) for grade in GRADES
-        ]
-        cells.append(found(tools, corpora.answers(GRADES), *options)[2])
-    return cells
-
-
 def sketches_err(tools):
     """Of the pairs that a simhash lists, those of another text with less than half in common."""
     _, _, wrong, listed = found(tools, corpora.versions(tools), "--recipe", "manku-2007")
@@ -131,6 +98,4 @@ def sketches_err(tools):
 MEASURES = {
     "choosing": choosing,
     "sketches-err": sketches_err,
-    "thresholds": thresholds,
-    "reuse": reuse,
 }

@@ -23,7 +23,7 @@ def main(args):
     except places.Skipped as why:
         places.say(f"skipped: {why}")
         return 77
-    unknown = (only or set()) - set(MEASURES)
+    unknown = (only or set()) - set(MEASURES) - figures.swept_blocks()
     if unknown:
         raise SystemExit(f"bench/run docs: no such figures: {', '.join(sorted(unknown))}")
 

@@ -704,7 +704,6 @@ def recipes():
 
 
 # Kolcz et al. 2004, Table 1: recall with 0, 2, 5 and 10 more lexicons.
-IMATCH_PAPER = {"honeypot": [0.66, 0.72, 0.76, 0.80], "cluster": [0.40, 0.49, 0.55, 0.61]}
 
 
 def edits():
@@ -845,21 +844,3 @@ def docs():
         lines += [f"* {what}" for what in run["off"]] or ["The pages say what the run says."]
     return "\n".join(lines) + "\n"
 
-
-choosing = docs
-
-
-def imatch():
-    """Recall of randomized I-Match against cosine >= .9, and ham found beside spam."""
-    runs = session_of("imatch.jsonl") if places.records("imatch.jsonl") else []
-    if not runs:
-        return "Nothing measured.\n"
-    rows = []
-    copies = runs[0].get("copies", [0, 2, 5, 10])
-    for run in runs:
-        recall = [f"{x:.2f}" for x in run["recall"]]
-        rows.append([run["set"], str(run["queries"]), *recall, str(run["ham_with_spam"])])
-    for name, recall in IMATCH_PAPER.items():
-        rows.append([f"004, Table 1, {name}", "", *[f"{x:.2f}" for x in recall], ""])
-    columns = ["set", "queries", *[f"K = {k}" for k in copies], "ham with spam"]
-    return heading(runs[0]) + "\n\n" + table(columns, rows)

@@ -25,13 +25,31 @@ PAGE = """# Figures of 2 kinds
 Of the 36 pairs of amd64 and i386, `-t 0.8` finds 99.5%, as in utf8 texts.
 <!-- end of figures -->
 """
+# A table that commands in the page measure, with two headers.
+SWEPT = """Measured by
+
+```sh
+row() { printf '%s\\t%s\\t%s\\t%s\\t%s\\n' "$@"; }
+row threshold listed precision precision_low precision_high
+row 0.8 12 0.9999 0.5 1.0000
+row recipe listed precision precision_low precision_high
+row x 7 - - -
+```
+
+<!-- figures: swept sweep listed precision* -->
+| threshold | listed | precision |
+|---|---|---|
+| 0.8 | 12 | .999 (.500–1) |
+| `x` | 7 | – |
+<!-- end of figures -->
+"""
 RIGHT = {
     "table": [figures.Command("--recipe manku-2007"), "1,234", ".987", "20, 3", "97.9%"],
     "sentence": [36, "99.5%"],
 }
 
 
-def off(page, measured, only=None, write=False):
+def off(page, measured, only=None, write=False, tools=None):
     """(what is off, the page afterwards)"""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "page.md")
@@ -39,9 +57,24 @@ def off(page, measured, only=None, write=False):
             f.write(page)
         figures.pages = lambda: [path]
         measures = {name: lambda _, cells=cells: cells for name, cells in measured.items()}
-        _, found = figures.check(measures, None, only, write)
+        _, found = figures.check(measures, tools, only, write)
         with open(path, encoding="utf-8") as f:
             return found, f.read()
+
+
+def check_swept():
+    """Tables that are measured by the commands before them."""
+    with tempfile.TemporaryDirectory() as folder:
+        places.BUILD, places.DATA = folder, folder
+        tools = figures.Tools(os.path.join(folder, "neardup"))
+        assert off(SWEPT, {}, tools=tools) == ([], SWEPT)
+        found, page = off(SWEPT.replace(".500–1", ".501–1"), {}, write=True, tools=tools)
+        assert len(found) == 1 and "page.md:12: swept: figure 3 is .501; measured: .500" in found[0], found
+        assert page == SWEPT
+        found, _ = off(SWEPT.replace("row x 7", "row x 8"), {}, tools=tools)
+        assert len(found) == 1 and "measured: 8" in found[0], found
+        found, _ = off(SWEPT.replace("```sh", "```"), {}, tools=tools)
+        assert "nothing measures 'swept'" in found[0], found
 
 
 def main():
@@ -64,6 +97,7 @@ def main():
     assert len(found) == 1 and "nothing measures 'sentence'" in found[0], found
     found, _ = off(PAGE, dict(RIGHT, gone=[1]))
     assert found == ["no page shows the figures 'gone'"], found
+    check_swept()
     assert figures.percent(9999, 10000) == "99.9%" and figures.percent(1, 10000) == "0.1%"
     assert figures.percent(3, 3) == "100%" and figures.percent(0, 3) == "0%"
     assert figures.share(1, 2) == ".500" and figures.share(99999, 100000) == ".999"
