@@ -30,7 +30,7 @@ help:
 	@echo 'make install    into PREFIX ($(PREFIX)), below DESTDIR'
 	@echo 'make deb        Debian packages, in build/deb/'
 	@echo 'make tarball    the command with what it needs, to unpack anywhere, in build/'
-	@echo 'make wheel      the Python package as a wheel and its sources, both tried, in build/wheel/dist/'
+	@echo 'make wheel      the Python package and the command as a wheel, and the sources, in build/wheel/dist/'
 	@echo 'make check-packages  both, each in a fresh Debian that has nothing else'
 	@echo 'make clean      remove build/'
 

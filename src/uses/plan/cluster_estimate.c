@@ -284,12 +284,18 @@ static void draw_interval(const struct unseen *u, double within, struct nd_estim
     }
 }
 
+/* Both are shares, so the squares do not overflow, for which hypot() would need a newer C library. */
+static double joined(double a, double b)
+{
+    return sqrt(a * a + b * b);
+}
+
 static void widen(double error, struct nd_estimate *out)
 {
     const double ninety = 1.645 * error;
 
-    out->low = fmax(0, out->value - hypot(out->value - out->low, ninety));
-    out->high = fmin(1, out->value + hypot(out->high - out->value, ninety));
+    out->low = fmax(0, out->value - joined(out->value - out->low, ninety));
+    out->high = fmin(1, out->value + joined(out->high - out->value, ninety));
 }
 
 static void estimate(struct unseen *u, double within, double error, struct nd_estimate *out)
