@@ -530,7 +530,8 @@ const struct command command_table[] = {
      "  neardup serve --listen 0.0.0.0:8080 --keys keys --host docs.example.org store\n"
      "  neardup serve --recipe manku-2007 --durability interval:50 store\n",
      .run = cmd_serve},
-    {"store", FOR_STORE, "check|export|import|compact|stats|backup [OPTION…] DIR [FILE|DIR]…",
+    {"store", FOR_STORE,
+     "check|export|import|compact|stats|backup|resketch [OPTION…] DIR [FILE|DIR]…",
      "Look after the store of a service.\n"
      "\n"
      "check DIR         read everything, and report what is damaged\n"
@@ -539,12 +540,14 @@ const struct command command_table[] = {
      "compact DIR       take deleted texts off the disk\n"
      "stats DIR         show how much it holds\n"
      "backup DIR NEW    copy it as it is at one moment into a new folder\n"
+     "resketch DIR NEW  make a store of its documents by another recipe, in a new folder\n"
      "\n"
-     "check, export, stats and backup also work while a service has the store open.",
+     "check, export, stats, backup and resketch also work while a service has the store open.",
      "  neardup store check store\n"
      "  neardup store export store | zstd > documents.jsonl.zst\n"
      "  neardup store import other documents.jsonl.zst\n"
-     "  neardup store backup store backup-1\n",
+     "  neardup store backup store backup-1\n"
+     "  neardup store resketch --recipe seshasai-2009 --df words.df store store-2\n",
      .run = cmd_store},
     {"client", FOR_CLIENT,
      "post|query|get|delete|near|cluster|versions|compare|crawl|watch|stats|fingerprint "

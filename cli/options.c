@@ -203,15 +203,15 @@ const struct option option_table[] = {
 
     {"The store", "recipe", 0, "NAME|FILE",
      "the recipe, if the store is new: a shipped one (see neardup recipe list) or a file",
-     FOR_STORE, .stage = STAGE_RECIPE, .set = set_recipe, .parts = "import"},
+     FOR_STORE, .stage = STAGE_RECIPE, .set = set_recipe, .parts = "import resketch"},
     {NULL, "set", 0, "KEY=VALUE", "change one key of the recipe; may be repeated", FOR_STORE,
-     .stage = STAGE_KEYS, .set = set_assignment, .parts = "import"},
+     .stage = STAGE_KEYS, .set = set_assignment, .parts = "import resketch"},
     {NULL, "df", 0, "FILE", "the df table of the recipe, if the store is new", FOR_STORE,
-     SET(set_store_df), .parts = "import"},
+     SET(set_store_df), .parts = "import resketch"},
     {NULL, "least", 0, "RATIO",
      "if the store is new: queries may ask for neighbours below the threshold, down to this "
      "resemblance",
-     FOR_STORE, RATIO(serve.least, 1, 1), .parts = "import"},
+     FOR_STORE, RATIO(serve.least, 1, 1), .parts = "import resketch"},
     {NULL, "all", 0, NULL, "compact now what would be compacted later", FOR_STORE, FLAG(serve.all),
      .parts = "compact"},
     {NULL, "json", 0, NULL, "write the figures as JSON", FOR_STORE, FLAG(use.json),
@@ -224,7 +224,7 @@ const struct option option_table[] = {
     {NULL, "no-shingles", 0, NULL, "keep no shingles in the sketch file", FOR_STORE,
      FLAG(use.no_shingles), .parts = "export"},
     {NULL, "quiet", 'q', NULL, "no progress and no counts; only errors and warnings", FOR_STORE,
-     FLAG(quiet), .parts = "export import compact backup"},
+     FLAG(quiet), .parts = "export import compact backup resketch"},
 
     {"Input", "files-from", 0, "FILE",
      "also read the files listed in FILE, one path per line; -: standard input; may be repeated",

@@ -1,4 +1,4 @@
-/* store_commands.c - neardup store: check, compact, stats, backup */
+/* store_commands.c - neardup store: check, compact, stats, backup, resketch */
 #define _GNU_SOURCE
 #include "service/store_commands.h"
 #include "service/apart.h"
@@ -104,7 +104,7 @@ static int store_check(struct settings *s)
     return status == 1 ? say_damaged(s) : status;
 }
 
-/* ---- compact, backup ------------------------------------------------------------------------- */
+/* ---- compact, backup, resketch ------------------------------------------------------------------------- */
 
 static int store_compact(struct settings *s)
 {
@@ -139,6 +139,30 @@ static int store_backup(struct settings *s)
         return store_failed(&err);
     if (!s->quiet)
         say("%s: copied to %s", s->paths.at[1], s->paths.at[2]);
+    return 0;
+}
+
+static int store_resketch(struct settings *s)
+{
+    const struct nd_store_options options = reading();
+    struct opened o;
+    struct nd_error err;
+    uint64_t documents = 0;
+    enum nd_status status;
+
+    if (!is_given(s, "recipe") && !is_given(s, "set")) {
+        say("store resketch needs the recipe of the new store: --recipe");
+        return 2;
+    }
+    status = opened_open(&o, s, &options, &err);
+    if (status != ND_OK)
+        return store_failed(&err);
+    status = nd_store_resketch(o.store, s->paths.at[2], s->recipe, &documents, &err);
+    if (opened_close(&o, status, &err) != ND_OK)
+        return store_failed(&err);
+    if (!s->quiet)
+        say("%s: %llu documents sketched again into %s", s->paths.at[1],
+            (unsigned long long)documents, s->paths.at[2]);
     return 0;
 }
 
@@ -193,6 +217,7 @@ static const struct part {
     {"check", store_check, 1, 1},          {"export", store_export, 1, 1},
     {"import", store_import, 1, SIZE_MAX}, {"compact", store_compact, 1, 1},
     {"stats", store_stats, 1, 1},          {"backup", store_backup, 2, 2},
+    {"resketch", store_resketch, 2, 2},
 };
 
 int cmd_store(struct settings *s)
@@ -206,10 +231,11 @@ int cmd_store(struct settings *s)
             return parts[i].run(s);
         say("store %s takes %s; see neardup help store", parts[i].name,
             parts[i].most == 1   ? "the folder of a store"
-            : parts[i].most == 2 ? "the folder of a store and one for the copy"
+            : parts[i].most == 2 ? "the folder of a store and one for the new one"
                                  : "the folder of a store and files of an export");
         return 2;
     }
-    say("store takes check, export, import, compact, stats or backup; see neardup help store");
+    say("store takes check, export, import, compact, stats, backup or resketch; see neardup help "
+        "store");
     return 2;
 }

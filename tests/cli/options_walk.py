@@ -127,7 +127,7 @@ BASE = {
     "df info": "t.df", "df top": "t.df",
     "df calibrate": "t.df --recipe seshasai-2009 docs.jsonl",
     "serve": None, # which runs until a signal ends it: serve.bats tries each option
-    "store check": "st", "store export": "st", "store import": "st docs.jsonl", "store compact": "none", "store stats": "st", "store backup": "none out/copy",
+    "store check": "st", "store export": "st", "store import": "st docs.jsonl", "store compact": "none", "store stats": "st", "store backup": "none out/copy", "store resketch": "--recipe manku-2007 st out/other",
     "client post": "docs.jsonl -n -o out/o", "client query": "docs.jsonl -o out/o",
     "client get": "a", "client delete": "none", "client near": "a", "client cluster": "a", "client versions": "a", "client crawl": "", "client stats": "", "client compare": "a b", "client fingerprint": "",
     "client watch": None, # which runs until a signal ends it: watch.bats tries its options

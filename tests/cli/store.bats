@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# store.bats - neardup store: check, export, import, compact, stats, backup
+# store.bats - neardup store: check, export, import, compact, stats, backup, resketch
 
 # shellcheck disable=SC2154 # url, line and pid are those of service.bash
 load common
@@ -238,6 +238,68 @@ PY
     stop
 }
 
+# What an export says that no recipe changes.
+kept() { # FILE
+    python3 -c 'import json,sys
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    times = [row[x] for x in ("created", "updated", "visited", "due")]
+    print(row["id"], row["security"], row["text"], row.get("title"), times, row["visits"]["visits"], [(v["version"], v["time"]) for v in row["versions"]])' "$1"
+}
+
+@test "store resketch: the same documents by another recipe, made while a service runs" {
+    make_store
+    neardup df build -q -o words.df docs.jsonl
+    head -9 docs.jsonl >some.jsonl
+    neardup df build -q -o other.df some.jsonl
+    run neardup store resketch --recipe seshasai-2009 --df words.df store second
+    [ "$status" -eq 0 ]
+    [ "$output" = "neardup: store: 30 documents sketched again into second" ]
+    stop
+    neardup store export -q store >first.jsonl
+    neardup store export -q second >second.jsonl
+    kept first.jsonl >first
+    kept second.jsonl | cmp - first
+    [ "$(grep -o '"recipe":"[^"]*"' second.jsonl | sort -u | wc -l)" -eq 1 ]
+    run neardup store check second
+    [ "$status" -eq 0 ]
+    run neardup store check store
+    [ "$status" -eq 0 ]
+    # It is the store that importing and posting would have made.
+    neardup store resketch -q --recipe seshasai-2009 --df other.df second third
+    cmp third/df/*.df other.df
+    neardup store resketch -q --recipe default third fourth
+    neardup store export -q fourth >fourth.jsonl
+    kept fourth.jsonl | cmp - first
+    [ "$(figure pairs fourth)" = "$(figure pairs)" ]
+    start "$NEARDUP" serve --listen 127.0.0.1:0 --recipe seshasai-2009 --df words.df second
+    neardup client query -q --url "$url" docs.jsonl | grep -c '"verdict":"duplicate"' >found
+    [ "$(cat found)" -ge 30 ]
+    stop
+}
+
+@test "store resketch: what it refuses, and that it leaves nothing behind" {
+    make_store
+    stop
+    run neardup store resketch store second
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: store resketch needs the recipe of the new store: --recipe" ]
+    run neardup store resketch --recipe default store store
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: store: it is there already" ]
+    run neardup store resketch --recipe seshasai-2009 store second
+    [ "$status" -eq 2 ]
+    [[ $output == *"name it with --df FILE"* ]]
+    run neardup store resketch --recipe dean-henzinger-1999 store second
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: store: has no markup, which the recipe reads: post the documents again" ]
+    printf '[signature s]\nfields = title:1\n[decide]\ncandidates = match\nmatch = distance(s) <= 3\nverify = none\n' >my.ini
+    run neardup store resketch --recipe my.ini store second
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: store: has no field 'title', which the recipe reads: post the documents again" ]
+    [ "$(echo *)" = "docs.jsonl my.ini server.err store" ]
+}
+
 @test "store compact: deleted texts leave the disk" {
     make_store
     run neardup store compact store
@@ -268,11 +330,11 @@ PY
         # shellcheck disable=SC2053 # a pattern
         [[ $output == "neardup: "$message ]] || { echo "$arguments: $output"; return 1; }
     done <<'END'
-store takes check, export, import, compact, stats or backup*|
-store takes check, export, import, compact, stats or backup*|verify store
+store takes check, export, import, compact, stats, backup or resketch*|
+store takes check, export, import, compact, stats, backup or resketch*|verify store
 store check takes the folder of a store*|check
 store check takes the folder of a store*|check a b
-store backup takes the folder of a store and one for the copy*|backup a
+store backup takes the folder of a store and one for the new one*|backup a
 store import takes the folder of a store and files of an export*|import
 nothing: there is no store|check nothing
 nothing: there is no store|export nothing
