@@ -495,13 +495,13 @@ enum nd_status nd_store_backup(struct nd_store *store, const char *folder, struc
 
 /*
  * Make a store in a new folder with the documents of this one as they are at one moment, by another
- * recipe, or with another df table; this one goes on answering.  The folder gets its name once all of
- * it is on disk.  *documents: how many were taken.  ND_EINVAL: the folder is not empty; the recipe is
+ * recipe, or with another df table, and with the option `least`; this one goes on answering.  The
+ * folder gets its name once all of it is on disk.  *documents: how many were taken.  ND_EINVAL: the folder is not empty; the recipe is
  * not served, or reads what this store has not kept; what nd_store_open says.
  */
 enum nd_status nd_store_resketch(struct nd_store *store, const char *folder,
-                                 const struct nd_recipe *recipe, uint64_t *documents,
-                                 struct nd_error *err);
+                                 const struct nd_recipe *recipe, struct nd_ratio least,
+                                 uint64_t *documents, struct nd_error *err);
 
 /* All documents that the caller sees, in order of their commits, as they are at one moment: for
  * export.  What `each` is given stays until it returns; other than 0 ends it, with ND_STORE_OK.  It
