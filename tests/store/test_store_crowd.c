@@ -150,11 +150,43 @@ static void copies_of_one_text_are_counted_unread(void **state)
     fixture_end(&f);
 }
 
+/* The shingles of texts that were compared are kept, so that their rows are not read again. */
+static void texts_that_are_compared_often_are_read_once(void **state)
+{
+    uint64_t rows[2], shared = 0;
+    struct fixture f;
+    char text[BYTES];
+
+    (void)state;
+    fixture_begin(&f);
+    fixture_open(&f);
+    post_copies(&f, 0, AT_ONCE);
+    write_copy(AT_ONCE, text);
+    for (size_t i = 0; i < 2; i++) {
+        struct nd_txn *txn = f.session->reader.txn;
+        uint64_t before = txn->n_rows;
+        struct nd_verdict verdict;
+
+        assert_int_equal(
+            nd_session_query(f.session, f.admin, view(text), NULL, NULL, &verdict, NULL),
+            ND_STORE_OK);
+        rows[i] = txn->n_rows - before;
+        assert_int_equal(verdict.kind, ND_VERDICT_NEAR_DUPLICATE);
+        assert_int_equal(verdict.work.comparisons, 256);
+        assert_true(i == 0 || verdict.nearest[0].likeness.overlap.shared == shared);
+        shared = verdict.nearest[0].likeness.overlap.shared;
+    }
+    assert_int_equal(rows[0] - rows[1], 256);
+    fixture_close(&f);
+    fixture_end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_about_a_crowd_read_as_many_rows_however_large_it_is),
         cmocka_unit_test(copies_of_one_text_are_counted_unread),
+        cmocka_unit_test(texts_that_are_compared_often_are_read_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

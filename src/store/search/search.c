@@ -275,21 +275,44 @@ static int compare_tokens(struct nd_search *search, const struct nd_sketched *te
     return same;
 }
 
-/* Whether the text shares enough shingles with another; `need`: so many. */
+/* The shingles of an entry: kept since an earlier comparison of this thread, or made of its text.  The
+ * texts of entries do not change, and numbers are not used again. */
+static enum nd_status find_shingles(struct nd_search *search, const struct nd_search_source *source,
+                                    uint32_t number, const uint64_t **shingle, size_t *n,
+                                    struct nd_error *err)
+{
+    struct nd_shingle_cache *kept = search->maker->maker.crew.worker->fetched;
+    struct nd_view text;
+    enum nd_status status;
+
+    *shingle = nd_shingle_cache_get(kept, number, n);
+    if (*shingle)
+        return ND_OK;
+    status = source->fetch(source->context, number, &text, err);
+    if (status == ND_OK)
+        status = nd_shingles_of(search->maker, text, shingle, n, err);
+    if (status == ND_OK)
+        (void)nd_shingle_cache_put(kept, number, *shingle, *n); /* it is made again otherwise */
+    return status;
+}
+
+/* Whether the text shares enough shingles with an entry; `need`: so many. */
 static int compare_shingles(struct nd_search *search, const struct nd_sketched *text,
-                            struct nd_view other, uint64_t need, struct nd_near_entry *hit,
-                            struct nd_error *err)
+                            const struct nd_search_source *source, uint64_t need,
+                            struct nd_near_entry *hit, struct nd_error *err)
 {
     const uint64_t *shingle;
     size_t n;
+    enum nd_status status;
 
     if (!search->has_shingles) {
         if (!nd_shingle_set_build(&search->shingles, text->shingle, (size_t)text->n_shingles))
             return no_memory(err);
         search->has_shingles = true;
     }
-    if (nd_shingles_of(search->maker, other, &shingle, &n, err) != ND_OK)
-        return ND_ENOMEM;
+    status = find_shingles(search, source, hit->number, &shingle, &n, err);
+    if (status != ND_OK)
+        return (int)status;
     hit->shared = nd_shingle_set_shared(&search->shingles, shingle, n, need);
     return hit->shared != ND_SHARED_TOO_FEW;
 }
@@ -301,9 +324,7 @@ static int compare_near(struct nd_search *search, const struct nd_sketched *text
 {
     const struct nd_row_plan *rows = &search->maker->sketching->rows;
     uint64_t less = hit->n_shingles < text->n_shingles ? hit->n_shingles : text->n_shingles;
-    struct nd_view other;
     uint64_t need;
-    enum nd_status status;
     int is_near;
 
     if (text->row.identity_only)
@@ -318,10 +339,7 @@ static int compare_near(struct nd_search *search, const struct nd_sketched *text
                            search->at.q ? asked_for(search) : rows->plan.threshold, false);
     if (need > less)
         return 0; /* its text need not be read */
-    status = source->fetch(source->context, hit->number, &other, err);
-    if (status != ND_OK)
-        return (int)status;
-    is_near = compare_shingles(search, text, other, need, hit, err);
+    is_near = compare_shingles(search, text, source, need, hit, err);
     if (is_near == 1 && search->at.q)
         hit->is_below = hit->shared < nd_measure_need(rows->plan.params.verify, text->n_shingles,
                                                       hit->n_shingles, rows->plan.threshold, false);
