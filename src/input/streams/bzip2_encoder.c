@@ -64,7 +64,7 @@ static enum nd_status put_bits(struct bzip2_encoder *z, unsigned char *bits, siz
                                struct nd_error *err)
 {
     size_t whole = n_bits / 8, rest = n_bits % 8;
-    unsigned char last = rest ? (unsigned char)(bits[whole] & 0xff00 >> rest) : 0;
+    unsigned char last = (unsigned char)(rest ? bits[whole] & 0xff00 >> rest : 0);
     unsigned char closing;
     enum nd_status status;
 
