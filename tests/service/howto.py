@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""howto.py - what docs/howto/service.md shows is what happens
+"""howto.py - what docs/howto/service.md, or another page with a service, shows is what happens
 
 usage: tests/service/howto.py [--write] COMMAND [PAGE]
 
