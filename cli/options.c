@@ -585,7 +585,10 @@ const struct option option_table[] = {
      "the folder of corpora: NAME/docs.jsonl.zst and what each reproduction names (default: none, "
      "so "
      "that those which need it are skipped)",
-     FOR_REPRODUCE, TEXT(use.corpora)},
+     FOR_REPRODUCE, TEXT(use.lab_places.corpora)},
+    {NULL, "packages", 0, "DIR",
+     "where Debian packages are unpacked, as by dpkg-deb -x FILE DIR (default: those installed)",
+     FOR_REPRODUCE, TEXT(use.lab_places.packages)},
     {NULL, "files", 0, "DIR",
      "keep what the steps write, figures among it, in DIR/NAME (default: it is removed)",
      FOR_REPRODUCE, TEXT(use.lab_files)},

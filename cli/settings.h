@@ -37,6 +37,12 @@ struct hamming_settings {
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+/* Where files are that the steps of reproductions read. */
+struct lab_places {
+    const char *corpora;  /* the folder of corpora; NULL: there is none */
+    const char *packages; /* where packages are unpacked; NULL: the root of the system */
+};
+
 /* The settings of compare and the other commands. */
 struct use_settings {
     struct nd_pairs_params pairs;
@@ -60,7 +66,8 @@ struct use_settings {
     struct nd_sweep_params sweep; /* its eval is that above */
     struct words sets;            /* of sweep */
     const char *sweep_svg;
-    const char *corpora, *lab_files; /* of reproduce */
+    struct lab_places lab_places; /* of reproduce */
+    const char *lab_files;
     bool lab_tsv;
     const char *plan_svg;
     unsigned show; /* which parts of a comparison */

@@ -181,8 +181,12 @@ static void put_report(FILE *out, const struct lab_run *run)
 {
     const struct lab *lab = run->lab;
 
-    fprintf(out, "%s: %s\n  %s%s%s\n", lab->name, lab->title, lab->paper,
-            lab->corpus ? "; here: " : "", lab->corpus ? lab->corpus : "");
+    fprintf(out, "%s: %s\n", lab->name, lab->title);
+    put_wrapped(out, "  ", lab->paper);
+    if (lab->corpus) {
+        fputs("  Here:", out);
+        put_wrapped(out, " ", lab->corpus);
+    }
     for (size_t i = 0; i < lab->n_parts; i++)
         if (run->part[i].state == LAB_FAILED)
             fprintf(out, "  step %s failed: %s\n", lab->part[i].name,
@@ -255,7 +259,7 @@ static bool reproduce(const struct settings *s, const char *name, struct results
     struct lab *lab = lab_read(name, &err);
     struct lab_run run = {.lab = lab};
     enum nd_status status =
-        lab ? lab_run_all(&run, lab, s->use.corpora, s->use.lab_files, &err) : err.status;
+        lab ? lab_run_all(&run, lab, &s->use.lab_places, s->use.lab_files, &err) : err.status;
 
     if (status == ND_OK) {
         s->use.lab_tsv ? put_rows(to->file, &run) : put_report(to->file, &run);
@@ -274,7 +278,7 @@ static int list_labs(const struct settings *s, struct results *to)
     for (size_t i = 0; lab_name(i); i++) {
         struct nd_error err;
         struct lab *lab = lab_read(lab_name(i), &err);
-        char *missing = lab ? lab_missing(lab, s->use.corpora) : NULL;
+        char *missing = lab ? lab_missing(lab, &s->use.lab_places) : NULL;
 
         if (!lab) {
             say("%s", err.message);

@@ -29,7 +29,7 @@ extern char **environ;
 
 struct stepping {
     struct lab_run *run;
-    const char *corpora;
+    const struct lab_places *places;
     char *folder;
 };
 
@@ -81,7 +81,9 @@ static char *value_of(const struct stepping *s, const char *name, size_t len, si
 
     *part = find_part(lab, name, len);
     if (len == 7 && strncmp(name, "corpora", len) == 0)
-        return strdup(s->corpora ? s->corpora : "CORPORA");
+        return strdup(s->places->corpora ? s->places->corpora : "CORPORA");
+    if (len == 8 && strncmp(name, "packages", len) == 0)
+        return strdup(s->places->packages ? s->places->packages : "");
     if (len == 3 && strncmp(name, "out", len) == 0)
         return strdup(s->folder);
     if (*part == lab->n_parts || asprintf(&value, "%s/%s", s->folder, lab->part[*part].name) < 0)
@@ -103,7 +105,8 @@ static size_t find_maker(const struct lab_run *run, const char *file)
 /* Replace each {NAME}. False: the step cannot run, as *o says. */
 static bool expand(const struct stepping *s, char **word, struct lab_outcome *o)
 {
-    const bool is_corpus = strncmp(*word, "{corpora}/", 10) == 0;
+    const bool is_corpus = strncmp(*word, "{corpora}/", 10) == 0,
+               is_input = is_corpus || strncmp(*word, "{packages}/", 11) == 0;
     const size_t maker =
         strncmp(*word, "{out}/", 6) == 0 ? find_maker(s->run, *word) : s->run->lab->n_parts;
 
@@ -136,9 +139,9 @@ static bool expand(const struct stepping *s, char **word, struct lab_outcome *o)
             return false;
         }
     }
-    if ((!is_corpus && strncmp(*word, "/usr/", 5) != 0) || access(*word, R_OK) == 0)
+    if (!is_input || access(*word, R_OK) == 0)
         return true;
-    if (is_corpus && !s->corpora)
+    if (is_corpus && !s->places->corpora)
         conclude(o, LAB_SKIPPED, "needs --corpora DIR with ", *word + strlen("CORPORA/"));
     else
         conclude(o, LAB_SKIPPED, "is not there: ", *word);
@@ -449,10 +452,11 @@ static void remove_folder(const char *folder)
     (void)rmdir(folder);
 }
 
-enum nd_status lab_run_all(struct lab_run *run, const struct lab *lab, const char *corpora,
-                           const char *output, struct nd_error *err)
+enum nd_status lab_run_all(struct lab_run *run, const struct lab *lab,
+                           const struct lab_places *places, const char *output,
+                           struct nd_error *err)
 {
-    struct stepping s = {.run = run, .corpora = corpora};
+    struct stepping s = {.run = run, .places = places};
     struct sigaction old[SIGNALS];
     enum nd_status status;
 
@@ -482,11 +486,11 @@ void lab_run_release(struct lab_run *run)
     }
 }
 
-char *lab_missing(const struct lab *lab, const char *corpora)
+char *lab_missing(const struct lab *lab, const struct lab_places *places)
 {
     static char nowhere[] = "";
     struct lab_run run = {.lab = lab};
-    const struct stepping s = {.run = &run, .corpora = corpora, .folder = nowhere};
+    const struct stepping s = {.run = &run, .places = places, .folder = nowhere};
     char *missing = NULL;
 
     for (size_t i = 0; i < lab->n_parts && !missing; i++) {

@@ -3,6 +3,7 @@
 #define CLI_LAB_RUN_H
 
 #include "lab/lab_file.h"
+#include "settings.h"
 
 enum lab_state { LAB_DONE, LAB_SKIPPED, LAB_FAILED };
 
@@ -19,16 +20,17 @@ struct lab_run {
 };
 
 /*
- * Run all steps, in their order. corpora: the folder of corpora; NULL: there is none. output: a
- * folder in which the files of steps stay; NULL: they are temporary. A step whose files are not there
+ * Run all steps, in their order. output: a folder in which the files of steps stay; NULL: they are
+ * temporary. A step whose files are not there
  * is skipped, and so is what needs it. ND_EIO, ND_ENOMEM: nothing could be run. Undo with
  * lab_run_release.
  */
-enum nd_status lab_run_all(struct lab_run *run, const struct lab *lab, const char *corpora,
-                           const char *output, struct nd_error *err);
+enum nd_status lab_run_all(struct lab_run *run, const struct lab *lab,
+                           const struct lab_places *places, const char *output,
+                           struct nd_error *err);
 void lab_run_release(struct lab_run *run);
 
 /* The first file that is not there: allocated; NULL: all are there, or out of memory. */
-char *lab_missing(const struct lab *lab, const char *corpora);
+char *lab_missing(const struct lab *lab, const struct lab_places *places);
 
 #endif

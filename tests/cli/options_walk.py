@@ -315,7 +315,7 @@ UNSEEN += ["clusters " + name for name in ("text-format", "missing-text", "unit"
 # eval reads only the ids of its documents, and a result of pairs removes none: eval.bats tries these.
 UNSEEN += ["lost"] + ["eval " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # Nothing here is a corpus of a paper: reproduce.bats tries it.
-UNSEEN += ["corpora"]
+UNSEEN += ["corpora", "packages"]
 # sweep reads the same options as pairs, but needs documents that its truth names.
 UNSEEN += ["sweep " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict", "max-bad", "id-field", "resamplings", "seed", "verify")]
 # No result has the ids of these, or what the option is about.
