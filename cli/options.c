@@ -554,10 +554,12 @@ const struct option option_table[] = {
      "precision and recall at each value of a column of the pairs, given by its name or number; "
      "COLUMN:asc where low values come first, as by default for distance, hamming and bits",
      FOR_EVAL, TEXT(use.eval.curve)},
+    {NULL, "svg", 0, "FILE", "draw the curve", FOR_EVAL, TEXT(use.eval_svg)},
     {NULL, "by", 0, "COLUMN",
      "precision for each value of a column of the pairs, given by its name or number; last: the "
      "last "
-     "column",
+     "column; or of the --documents: site:FIELD, whether both are of one host, by the address in "
+     "FIELD; length, the words of the shorter one; field:NAME, the value of a field",
      FOR_EVAL, TEXT(use.eval.by)},
     {NULL, "judged", 0, NULL,
      "the files are judgements of samples that neardup sample drew, each of one judge, and no "

@@ -61,7 +61,8 @@ struct use_settings {
     struct words positive, documents; /* of eval, and of sample */
     struct nd_sample_params sample;
     struct nd_clusters_params clusters;
-    const char *page;             /* of sample */
+    const char *page; /* of sample */
+    const char *eval_svg;
     bool judged;                  /* of eval: the files are judgements */
     struct nd_sweep_params sweep; /* its eval is that above */
     struct words sets;            /* of sweep */

@@ -710,3 +710,100 @@ void draw_sweep(FILE *out, const struct nd_sweep *sweep)
     name_settings(out, bottom + 84, sweep);
     svg_end(out);
 }
+
+/* ---- eval: precision and recall over a column ------------------------------------------------- */
+
+enum { DOTS = 40, POINTS_DRAWN = 2 * SVG_PLOT };
+
+/* The values of a chart, from `low` at the left to `high`. */
+struct curve_range {
+    double low, high;
+};
+
+static struct curve_range range_of(const struct nd_eval_point *point, size_t n)
+{
+    struct curve_range r = {point[0].at, point[0].at};
+
+    for (size_t i = 1; i < n; i++) {
+        r.low = fmin(r.low, point[i].at);
+        r.high = fmax(r.high, point[i].at);
+    }
+    if (!(r.high > r.low)) {
+        r.low -= 1;
+        r.high += 1;
+    }
+    return r;
+}
+
+static double x_of_value(const struct curve_range *r, double at)
+{
+    return x_of_share((at - r->low) / (r->high - r->low));
+}
+
+static void draw_values(FILE *out, double bottom, const struct curve_range *r)
+{
+    const double tick = svg_tick(r->high - r->low, false);
+
+    for (double k = ceil(r->low / tick - 1e-9); k * tick <= r->high + tick * 1e-9; k++)
+        svg_number(out, x_of_value(r, k * tick), bottom + 16, "middle",
+                   k * tick + 0.0); /* not -0 */
+}
+
+/* A line with dots, of which there are not so many that they cover one another. */
+static void draw_rate(FILE *out, double bottom, const struct curve_range *r,
+                      const struct nd_eval_point *point, size_t n, bool is_recall)
+{
+    const size_t step = n / POINTS_DRAWN + 1;
+    bool is_first = true;
+
+    fprintf(out, "<polyline class=\"%s\" points=\"", is_recall ? "recall" : "line");
+    for (size_t i = 0; i < n; i += i + step < n || i + 1 == n ? step : n - 1 - i) {
+        const double rate = is_recall ? point[i].recall : point[i].precision;
+
+        if (isnan(rate))
+            continue;
+        fprintf(out, "%s%.1f,%.1f", is_first ? "" : " ", x_of_value(r, point[i].at),
+                y_of_share(bottom, rate));
+        is_first = false;
+    }
+    fputs("\"/>\n", out);
+    for (size_t i = 0; n <= DOTS && i < n; i++) {
+        const double rate = is_recall ? point[i].recall : point[i].precision;
+
+        if (!isnan(rate))
+            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" class=\"%s\"/>\n",
+                    x_of_value(r, point[i].at), y_of_share(bottom, rate),
+                    is_recall ? "bar" : "dot");
+    }
+}
+
+void draw_curves(FILE *out, const char *column, const struct nd_eval_point *point, size_t n)
+{
+    size_t charts = 0;
+    double y = TOP;
+
+    for (size_t i = 0; i < n; i++)
+        charts += !i || point[i].result != point[i - 1].result;
+    svg_begin(out, charts ? (double)charts * SVG_STRIDE + 20 : 60);
+    fputs("<style>.recall{fill:none;stroke:#4878a8;stroke-width:1.5}.dot{fill:#c44e33}</style>\n",
+          out);
+    if (!charts)
+        svg_text(out, SVG_LEFT, 34, "start", "note", "There is no pair to draw.", 0);
+    for (size_t from = 0, to; from < n; from = to, y += SVG_STRIDE) {
+        const double bottom = y + SVG_CHART;
+        struct curve_range range;
+
+        for (to = from + 1; to < n && point[to].result == point[from].result;)
+            to++;
+        range = range_of(point + from, to - from);
+        svg_text(out, SVG_LEFT, y - 18, "start", "title", point[from].result, 60);
+        svg_text(out, SVG_WIDTH - SVG_RIGHT, y - 18, "end", "note", "red: precision; blue: recall",
+                 0);
+        svg_grid(out, bottom, 1, false);
+        draw_values(out, bottom, &range);
+        svg_text(out, SVG_LEFT + SVG_PLOT / 2.0, bottom + 38, "middle", "", column, 60);
+        draw_rate(out, bottom, &range, point + from, to - from, false);
+        draw_rate(out, bottom, &range, point + from, to - from, true);
+    }
+    svg_end(out);
+}

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include <neardup/eval.h>
 #include <neardup/explain.h>
 #include <neardup/hamming_stats.h>
 #include <neardup/plan.h>
@@ -27,5 +28,9 @@ void draw_plan(FILE *out, const struct nd_plan *plan);
 /* Draw the settings of a sweep by their recall and precision, with a line through the best, as an SVG
  * of 800 wide; the settings are named below. */
 void draw_sweep(FILE *out, const struct nd_sweep *sweep);
+
+/* Draw precision and recall over a column, a chart for each result, as an SVG of 800 wide (Manku 2007,
+ * Figure 1).  The points of a result follow one another. */
+void draw_curves(FILE *out, const char *column, const struct nd_eval_point *point, size_t n);
 
 #endif

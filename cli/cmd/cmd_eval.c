@@ -1,6 +1,6 @@
 /* cmd_eval.c - neardup eval: results measured against the truth */
-#include "report.h"
-#include "results.h"
+#include "figure_file.h"
+#include "svg.h"
 
 #include <neardup/eval.h>
 #include <neardup/judging.h>
@@ -27,6 +27,10 @@ static bool fits(struct settings *s)
 
     if (!p->truth && !s->use.judged) {
         say("eval needs --truth FILE, or --judged; see neardup help eval");
+        return false;
+    }
+    if (s->use.eval_svg && !p->curve) {
+        say("--svg draws a --curve");
         return false;
     }
     if (s->use.judged && (p->truth || p->curve || p->closes || p->counts_lost ||
@@ -59,8 +63,49 @@ static int evaluate_judged(struct settings *s, const struct words *reads)
     return results_close(&to, report_use(s, nd_run_judged(&params, to.file, &err), &err, &summary));
 }
 
-static int evaluate(struct settings *s, const struct words *reads)
+/* The steps of all curves, to be drawn. */
+struct points {
+    struct nd_eval_point *at;
+    size_t n, capacity;
+    bool has_failed;
+};
+
+static void take_point(void *context, const struct nd_eval_point *point)
 {
+    struct points *p = context;
+
+    if (p->n == p->capacity) {
+        const size_t capacity = p->capacity ? 2 * p->capacity : 64;
+        struct nd_eval_point *grown = realloc(p->at, capacity * sizeof *grown);
+
+        if (!grown) {
+            p->has_failed = true;
+            return;
+        }
+        p->at = grown;
+        p->capacity = capacity;
+    }
+    p->at[p->n++] = *point;
+}
+
+/* Draw the curves.  Returns the exit status. */
+static int draw_points(const struct settings *s, struct results *figure,
+                       const struct points *points, int status)
+{
+    if (points->has_failed) {
+        say("out of memory for the figure");
+        status = 2;
+    }
+    if (status != 2)
+        draw_curves(figure->file, s->use.eval.curve, points->at, points->n);
+    return results_close(figure, status);
+}
+
+static int evaluate(struct settings *s, struct words *reads)
+{
+    struct points points = {.n = 0};
+    struct results figure;
+    int exit_status;
     struct report report = {.settings = s};
     struct nd_run_events events = report_events(&report);
     struct nd_use_summary summary = {.found = s->paths.count};
@@ -68,11 +113,25 @@ static int evaluate(struct settings *s, const struct words *reads)
     struct nd_error err;
     enum nd_status status;
 
-    if (!results_open(&to, run_option(s, "output"), reads->at, reads->count))
+    if (!open_figure(&figure, s->use.eval_svg, s, reads))
         return 2;
+    if ((s->use.eval_svg && !words_add(reads, s->use.eval_svg)) ||
+        !results_open(&to, run_option(s, "output"), reads->at, reads->count)) {
+        if (figure.file)
+            (void)results_close(&figure, 2);
+        return 2;
+    }
+    if (figure.file) {
+        s->use.eval.each_point = take_point;
+        s->use.eval.context = &points;
+    }
     status = nd_run_eval(s->run, &s->use.eval, &events, to.file, &err);
     report_end(&report);
-    return results_close(&to, report_use(s, status, &err, &summary));
+    exit_status = results_close(&to, report_use(s, status, &err, &summary));
+    if (figure.file)
+        exit_status = draw_points(s, &figure, &points, exit_status);
+    free(points.at);
+    return exit_status;
 }
 
 int cmd_eval(struct settings *s)

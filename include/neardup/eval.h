@@ -38,6 +38,12 @@ enum nd_eval_universe {
     ND_EVAL_ALL       /* every pair of documents */
 };
 
+/* A step of a curve: precision and recall of the pairs down to a value.  NAN: not known. */
+struct nd_eval_point {
+    const char *result;
+    double at, precision, recall;
+};
+
 /* Start from nd_eval_params_default(). */
 struct nd_eval_params {
     const char *truth;
@@ -64,8 +70,12 @@ struct nd_eval_params {
      * ":asc" or ":desc", whether low or high values come first.  Rows are then those of a curve, one
      * for each value.  NULL: there is one row for each result. */
     const char *curve;
-    /* A column of the results, which are pairs: a row for each of its values.  NULL: there is one row
-     * for each result. */
+    /* Called with each step of a curve.  NULL: it is not. */
+    void (*each_point)(void *context, const struct nd_eval_point *point);
+    void *context;
+    /* A column of the results, which are pairs: a row for each of its values.  Or of the documents:
+     * "site:FIELD", whether the addresses in FIELD have one host; "field:NAME", the value that both
+     * have; "length", tokens of the shorter one.  NULL: there is one row for each result. */
     const char *by;
     /* How often components are drawn for an interval.  0: there are no intervals. */
     unsigned resamplings;

@@ -238,3 +238,47 @@ PY
     [ "$(column right table | tr '\n' ' ')" = "15 15 5 15 " ]
     [ "$(column wrong table | tr '\n' ' ')" = "0 0 0 0 " ]
 }
+
+@test "eval: --svg draws the curve: precision and recall at each value, a chart for each result" {
+    row a b 1 c d 0 e f 1 >truth.tsv
+    row a b 0 c d 1 e f 3 >distances.tsv
+    row a b 2 e f 4 >others.tsv
+    neardup eval --truth truth.tsv --universe labelled --curve distance --svg curve.svg distances.tsv others.tsv >table
+    [ "$(wc -l <table)" = 6 ]
+    python3 - <<'END'
+import re
+import xml.etree.ElementTree as xml
+space = "{http://www.w3.org/2000/svg}"
+root = xml.parse("curve.svg").getroot()
+lines = [line.get("points").split() for line in root.iter(space + "polyline")]
+assert [len(points) for points in lines] == [3, 3, 2, 2], lines
+# 270 high from y = 60: precision 1, 1/2, 2/3; recall 1/2, 1/2, 1.
+height = lambda points: [round(1 - (float(p.split(",")[1]) - 60) / 270, 2) for p in points]
+assert height(lines[0]) == [1, 0.5, 0.67] and height(lines[1]) == [0.5, 0.5, 1], lines
+assert [t.text for t in root.iter(space + "text") if t.text in ("distances.tsv", "others.tsv", "-0")] == ["distances.tsv", "others.tsv"]
+END
+    run neardup eval --truth truth.tsv --universe labelled --svg curve.svg distances.tsv
+    [ "$status" -eq 2 ]
+    [[ $output == *"--svg draws a --curve"* ]]
+    run neardup eval --truth truth.tsv --universe labelled --curve distance --svg distances.tsv distances.tsv
+    [ "$status" -eq 2 ]
+}
+
+@test "eval: --by what the documents are: their site, their length, a field" {
+    {
+        echo '{"id":"a","text":"x","url":"http://one.org/a","lang":"en"}'
+        echo '{"id":"b","text":"x","url":"http://ONE.org:80/b","lang":"de"}'
+        echo '{"id":"c","text":"x","url":"http://two.org/c","lang":"en"}'
+        echo "{\"id\":\"d\",\"text\":\"$(seq -s ' ' 60)\",\"lang\":\"en\"}"
+        echo "{\"id\":\"e\",\"text\":\"$(seq -s ' ' 130)\",\"url\":\"http://two.org/e\",\"lang\":\"en\"}"
+    } >docs.jsonl
+    row a b 1 a c 0 c e 1 d e 0 >truth.tsv
+    row a b 1 a c 1 c e 1 d e 1 >pairs.tsv
+    by() { neardup eval --truth truth.tsv --universe labelled --documents docs.jsonl pairs.tsv --by "$1" | sed 1d | cut -f 2-5; }
+    [ "$(by site:url)" = "$(printf '%s\t%s\t%s\t%s\n' same 2 2 0 other 1 0 1 unknown 1 0 1)" ]
+    [ "$(by field:lang)" = "$(printf '%s\t%s\t%s\t%s\n' other 1 1 0 en 3 1 2)" ]
+    [ "$(by length)" = "$(printf '%s\t%s\t%s\t%s\n' 0-49 3 2 1 50-99 1 0 1)" ]
+    run neardup eval --truth truth.tsv --universe labelled pairs.tsv --by site:url
+    [ "$status" -eq 2 ]
+    [[ $output == *"--by site:url is of documents: name them with --documents"* ]]
+}

@@ -22,6 +22,7 @@ inputs() {
     neardup index build fp -o index.ndx
     neardup dedup d/docs.jsonl -q -o /dev/null --clusters clusters.tsv --manifest manifest
     neardup plan d/docs.jsonl -q -o plan.json >/dev/null
+    printf "a\tb\t1\n" >pairs.tsv
 }
 
 # Every output of every command, one a line: "reads | command", with OUT for the output.
@@ -71,6 +72,7 @@ d/docs.jsonl | template d/docs.jsonl -q -o OUT
 d/docs.jsonl | template d -q -o OUT
 clusters.tsv | eval --truth clusters.tsv manifest -q -o OUT
 manifest | eval --truth clusters.tsv manifest -q -o OUT
+pairs.tsv | eval --truth pairs.tsv --universe labelled pairs.tsv -q --curve 3 -o /dev/null --svg OUT
 d/docs.jsonl | perturb d/docs.jsonl -q --delete 1 -o OUT
 d/docs.jsonl | perturb d -q --insert 1 -o OUT
 manifest | clusters clusters.tsv manifest -q -o OUT

@@ -286,7 +286,7 @@ enum nd_status nd_run_clusters(const struct nd_run_options *options,
     if (!params->n_results)
         return nd_fail(err, ND_EINVAL, "no result: name files of pairs or clusters, or manifests");
     if (x.has_documents)
-        status = nd_eval_ids_read(&x.ids, options, events, err);
+        status = nd_eval_ids_read(&x.ids, NULL, options, events, err);
     for (size_t i = 0; status == ND_OK && i < params->n_results; i++)
         status = size_result(&x, params->results[i], err);
     nd_eval_ids_release(&x.ids);

@@ -123,6 +123,12 @@ static enum nd_status put_curve(struct evaluating *e, const char *path,
         nd_cell_figure(rows, "recall", curve->same ? right / same : NAN);
         nd_cell_figure(rows, "f1", knows_wrong ? 2 * right / (listed + same) : NAN);
         nd_cell_figure(rows, "average_precision", curve->average_precision);
+        if (e->against.params->each_point) {
+            const struct nd_eval_point point = {path, s->at, knows_wrong ? right / listed : NAN,
+                                                curve->same ? right / same : NAN};
+
+            e->against.params->each_point(e->against.params->context, &point);
+        }
         nd_cell_figure(rows, "break_even", curve->break_even);
         status = end_row(e, err);
     }
@@ -262,17 +268,22 @@ static enum nd_status evaluate(struct evaluating *e, const char *path, struct nd
     const struct nd_eval_params *p = e->against.params;
     bool is_ascending = false;
     char *column = p->curve ? nd_curve_column(p->curve, &is_ascending) : NULL;
+    const bool of_documents = e->against.attributes.kind != ND_ATTRIBUTE_NONE;
     const struct nd_relation_request request = {.form = p->result_form,
                                                 .refuses_strangers =
                                                     e->against.all || e->against.has_documents,
                                                 .closes = p->closes != 0,
-                                                .value = p->by ? p->by : column,
+                                                .value = !p->by         ? column
+                                                         : of_documents ? NULL
+                                                                        : p->by,
                                                 .value_is_text = p->by != NULL};
     struct nd_relation result = {.n_pairs = 0};
     enum nd_status status = p->curve && !column
                                 ? nd_fail(err, ND_ENOMEM, "out of memory")
                                 : nd_relation_read(&result, path, &request, &e->against.ids, err);
 
+    if (status == ND_OK && of_documents && !nd_attributes_apply(&e->against.attributes, &result))
+        status = nd_fail(err, ND_ENOMEM, "out of memory for %zu pairs", result.n_pairs);
     if (status == ND_OK)
         status = put_result(e, path, &result, is_ascending, err);
     nd_relation_release(&result);

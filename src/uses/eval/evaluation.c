@@ -6,6 +6,7 @@
 /* The ids of documents while they are read. */
 struct ids_reading {
     struct nd_eval_ids *ids;
+    struct nd_attributes *attributes; /* NULL: none is wanted */
     struct nd_use documents;
 };
 
@@ -21,23 +22,36 @@ static enum nd_status take(void *context, const struct nd_parsed *parsed, struct
     if (!nd_eval_ids_plain(x->ids, name.text, &plain) ||
         !nd_groups_number(&x->ids->names, plain, &id))
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu ids", before);
-    if (x->ids->names.count > before)
+    if (x->ids->names.count > before) {
+        struct nd_attributes *a = x->attributes;
+        const struct nd_view none = {NULL, 0};
+
+        if (a &&
+            !nd_attributes_add(
+                a, a->field ? nd_run_asked(&x->documents.run, &parsed->document, 0) : none,
+                a->kind == ND_ATTRIBUTE_LENGTH ? nd_use_sketch_of(&x->documents, parsed)->n_tokens
+                                               : 0))
+            return nd_fail(err, ND_ENOMEM, "out of memory for %zu documents", before);
         return ND_OK;
+    }
     nd_name_show(name.text, shown, sizeof shown);
     return nd_fail(err, ND_EINPUT,
                    "%s:%" PRIu64 ": the id '%s' again: each document needs an id of its own",
                    parsed->source->path, parsed->record.line, shown);
 }
 
-enum nd_status nd_eval_ids_read(struct nd_eval_ids *ids, const struct nd_run_options *options,
+enum nd_status nd_eval_ids_read(struct nd_eval_ids *ids, struct nd_attributes *attributes,
+                                const struct nd_run_options *options,
                                 const struct nd_run_events *events, struct nd_error *err)
 {
-    static const struct nd_run_request request = {.ignores_signatures = true};
-    struct ids_reading x = {.ids = ids};
+    const struct nd_run_request request = {.ignores_signatures = true,
+                                           .fields = {attributes ? attributes->field : NULL}};
+    struct ids_reading x = {.ids = ids, .attributes = attributes};
+    const bool counts = attributes && attributes->kind == ND_ATTRIBUTE_LENGTH;
     enum nd_status status = nd_use_begin(&x.documents, options, &request, events, err);
 
     if (status == ND_OK)
-        status = nd_use_walk(&x.documents, -1, take, &x, err);
+        status = nd_use_walk(&x.documents, counts ? 0 : -1, take, &x, err);
     status = nd_use_end(&x.documents, status, 0, NULL, err);
     ids->n_known = ids->names.count;
     return status;
@@ -76,13 +90,20 @@ enum nd_status nd_evaluation_read(struct nd_evaluation *e, const struct nd_run_o
 
     e->params = params;
     e->has_documents = options->n_paths > 0;
+    if (params->by)
+        nd_attributes_parse(&e->attributes, params->by);
+    if (e->attributes.kind != ND_ATTRIBUTE_NONE && !e->has_documents)
+        return nd_fail(err, ND_EINVAL, "--by %.60s is of documents: name them with --documents",
+                       params->by);
     if (e->has_documents)
-        status = nd_eval_ids_read(&e->ids, options, events, err);
+        status = nd_eval_ids_read(&e->ids, e->attributes.kind ? &e->attributes : NULL, options,
+                                  events, err);
     return status == ND_OK ? read_truth(e, err) : status;
 }
 
 void nd_evaluation_release(struct nd_evaluation *e)
 {
     nd_relation_release(&e->truth);
+    nd_attributes_release(&e->attributes);
     nd_eval_ids_release(&e->ids);
 }

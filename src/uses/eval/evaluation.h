@@ -2,6 +2,7 @@
 #ifndef ND_USES_EVAL_EVALUATION_H
 #define ND_USES_EVAL_EVALUATION_H
 
+#include "uses/eval/attributes.h"
 #include "uses/eval/relation.h"
 #include "uses/use.h"
 
@@ -10,8 +11,9 @@ struct nd_evaluation {
     const struct nd_eval_params *params;
     struct nd_eval_ids ids;
     struct nd_relation truth;
-    bool has_documents; /* the ids are those of documents, and no others count */
-    bool all;           /* every pair of them counts, not only those that the truth labels */
+    struct nd_attributes attributes; /* by which results are divided, if it is of documents */
+    bool has_documents;              /* the ids are those of documents, and no others count */
+    bool all; /* every pair of them counts, not only those that the truth labels */
 };
 
 /*
@@ -22,8 +24,10 @@ struct nd_evaluation {
 enum nd_status nd_evaluation_read(struct nd_evaluation *e, const struct nd_run_options *options,
                                   const struct nd_eval_params *params,
                                   const struct nd_run_events *events, struct nd_error *err);
-/* Number the ids of the documents that the options name.  ND_EINPUT: an id comes again. */
-enum nd_status nd_eval_ids_read(struct nd_eval_ids *ids, const struct nd_run_options *options,
+/* Number the ids of the documents that the options name, and note their attributes, unless NULL.
+ * ND_EINPUT: an id comes again. */
+enum nd_status nd_eval_ids_read(struct nd_eval_ids *ids, struct nd_attributes *attributes,
+                                const struct nd_run_options *options,
                                 const struct nd_run_events *events, struct nd_error *err);
 void nd_evaluation_release(struct nd_evaluation *e);
 

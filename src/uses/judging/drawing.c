@@ -462,7 +462,7 @@ enum nd_status nd_run_sample(const struct nd_run_options *options,
     if (status == ND_OK)
         status = nd_strata_parse(&s.strata, params->strata, err);
     if (status == ND_OK && params->recalls)
-        status = nd_eval_ids_read(&s.ids, options, events, err);
+        status = nd_eval_ids_read(&s.ids, NULL, options, events, err);
     if (status == ND_OK)
         status = read_pairs(&s, err);
     if (status == ND_OK)

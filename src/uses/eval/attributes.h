@@ -1,0 +1,31 @@
+/* attributes.h - what pairs are divided by that is of their documents: site, length, a field */
+#ifndef ND_USES_EVAL_ATTRIBUTES_H
+#define ND_USES_EVAL_ATTRIBUTES_H
+
+#include "uses/eval/relation.h"
+
+enum nd_attribute { ND_ATTRIBUTE_NONE, ND_ATTRIBUTE_SITE, ND_ATTRIBUTE_LENGTH, ND_ATTRIBUTE_FIELD };
+
+/* Starts from zeroes. */
+struct nd_attributes {
+    enum nd_attribute kind;
+    const char *field;       /* of SITE its address, of FIELD; points into what was parsed */
+    struct nd_groups values; /* hosts, or values of the field */
+    uint32_t *value;         /* by document - 1: the number of its value, 0: none; or its tokens */
+    size_t n, capacity;
+};
+void nd_attributes_release(struct nd_attributes *a);
+
+/* What --by asks for: "site:FIELD", "field:NAME", "length"; NONE: a column. */
+void nd_attributes_parse(struct nd_attributes *a, const char *by);
+
+/* Note the next document, in the order of the ids.  `field` is its value, data NULL: none. False: out
+ * of memory. */
+bool nd_attributes_add(struct nd_attributes *a, struct nd_view field, uint64_t tokens);
+
+/* Give each pair the number of its value among r->texts: "same", "other" or "unknown" for sites; the
+ * value of both, or "other" or "unknown"; the length of the shorter one, by doubling classes.  False:
+ * out of memory. */
+bool nd_attributes_apply(const struct nd_attributes *a, struct nd_relation *r);
+
+#endif
