@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
-"""howto.py - what docs/howto/service.md, or another page with a service, shows is what happens
+"""howto.py - what pages of docs/howto/ about the service show is what happens
 
 usage: tests/service/howto.py [--write] COMMAND [PAGE]
 
-The ```console blocks of the page are one session in one folder, as tools/check-readme.py has it.
+The ```console blocks of a page are one session in one folder, as tools/check-readme.py has it.
 "neardup serve ... &" starts the service on a free port, whose number stands for 8080; "kill %1"
-ends it.  COMMAND is the neardup that is meant.  Status 77: it has no service.  With --write, what
-the commands print is written into the page.
+ends it.  "neardup client watch ... &" is in the background, too, until "kill %2"; meanwhile a
+command of jq is repeated until it prints what the page says, for a minute.  COMMAND is the neardup
+that is meant.  Status 77: it has no service.  With --write, what the commands print is written into
+the page.
 """
 import importlib.util
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SHOWN = "127.0.0.1:8080"
@@ -35,7 +39,7 @@ class Session:
     def __init__(self, folder, build):
         self.folder = folder
         self.environment = dict(os.environ, PATH=f"{build}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
-        self.service = None
+        self.service = self.watch = None
         self.address = SHOWN
 
     def start(self, command):
@@ -47,7 +51,25 @@ class Session:
         self.address = found[0] if found else SHOWN
         return line.replace(self.address, SHOWN)
 
+    def start_watch(self, command):
+        words = self.at_service(command.removesuffix(" &"))
+        self.watch = subprocess.Popen(["bash", "-c", "exec " + words], cwd=self.folder, env=self.environment,
+                                      stdin=subprocess.DEVNULL)
+        return ""
+
+    def stop_watch(self):
+        if self.watch:
+            self.watch.send_signal(signal.SIGINT)
+            self.watch.wait()
+        self.watch = None
+        return ""
+
+    def at_service(self, command):
+        command = command.replace("neardup client watch ", f"neardup client watch --url http://{SHOWN} ", 1)
+        return command.replace(SHOWN, self.address)
+
     def stop(self):
+        self.stop_watch()
         if self.service:
             self.service.terminate()
             self.service.wait()
@@ -58,9 +80,13 @@ class Session:
     def run(self, command):
         if command.startswith("neardup serve ") and command.endswith(" &"):
             return self.start(command)
+        if command.startswith("neardup client watch ") and command.endswith(" &"):
+            return self.start_watch(command)
         if command == "kill %1":
             return self.stop()
-        done = subprocess.run(["bash", "-c", command.replace(SHOWN, self.address)], cwd=self.folder,
+        if command == "kill %2":
+            return self.stop_watch()
+        done = subprocess.run(["bash", "-c", self.at_service(command)], cwd=self.folder,
                               env=self.environment, text=True, encoding="utf-8", stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         return done.stdout.replace(self.address, SHOWN)
@@ -71,7 +97,13 @@ class Session:
         if shown and not (self.folder / shown[1]).exists():
             (self.folder / shown[1]).write_text(expected, encoding="utf-8")
             return expected
-        return self.run(command)
+        printed = self.run(command)
+        for _ in range(600 if self.watch and command.startswith("jq ") else 0):
+            if printed == expected:
+                break
+            time.sleep(0.1)
+            printed = self.run(command)
+        return printed
 
 
 def main():
