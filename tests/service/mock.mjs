@@ -43,8 +43,8 @@ function evidence(a, b) {
 
 /** The words of one text alone; of their classes only two are told apart. */
 function differs(a, b) {
-  const [one, two] = [a, b].map((text) => [...new Set(words(text).map((w) => w.form))]);
-  const mine = one.filter((w) => !two.includes(w)), others = two.filter((w) => !one.includes(w));
+  const [one, two] = [a, b].map((text) => new Set(words(text).map((w) => w.form)));
+  const mine = [...one].filter((w) => !two.has(w)), others = [...two].filter((w) => !one.has(w));
   return {in: [...mine, ...others].every((w) => /^\d+$/.test(w)) ? 'numbers' : 'words', this: mine.slice(0, 16), other: others.slice(0, 16)};
 }
 
