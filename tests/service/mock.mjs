@@ -11,16 +11,17 @@ const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 const hash = (text, n = 16) => createHash('sha256').update(text).digest('hex').slice(0, n);
-const words = (text) => [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].map((m) => ({form: m[0].toLowerCase(), at: m.index, end: m.index + m[0].length}));
-const known = new Map();
-function shinglesOf(text) {
-  if (!known.has(text)) known.set(text, new Set(words(text).map((w, i, all) => `${w.form} ${all[i + 1]?.form} ${all[i + 2]?.form}`)));
+/** What was made of a text before. */
+const remembered = (make, known = new Map()) => (text) => {
+  if (!known.has(text)) known.set(text, make(text));
   return known.get(text);
-}
+};
+const words = remembered((text) => [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].map((m) => ({form: m[0].toLowerCase(), at: m.index, end: m.index + m[0].length})));
+const shinglesOf = remembered((text) => new Set(words(text).map((w, i, all) => `${w.form} ${all[i + 1]?.form} ${all[i + 2]?.form}`)));
 const time = (seconds) => new Date(NOW + seconds * 1000).toISOString().replace(/\.\d+/, '');
 const bytesOf = (text) => Buffer.byteLength(text);
 
-function bitsOf(text) {
+const bitsOf = remembered((text) => {
   let bits = 0n;
   const sums = new Array(64).fill(0);
   for (const s of [...shinglesOf(text)].slice(0, 1000)) {
@@ -29,7 +30,7 @@ function bitsOf(text) {
   }
   sums.forEach((s, i) => { if (s > 0) bits |= 1n << BigInt(i); });
   return bits;
-}
+});
 const hex = (bits) => bits.toString(16).padStart(16, '0');
 const apart = (a, b) => [...(a ^ b).toString(2)].filter((c) => c === '1').length;
 
