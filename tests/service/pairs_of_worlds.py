@@ -69,9 +69,17 @@ def operation(rng, labels, some_texts):
     if kind == 2:
         return ("plain", None, labels_of(labels), text)
     if kind == 3:
+        if rng.randrange(3) == 0:
+            return ("lines", crowd(rng, labels, some_texts))
         several = [(rng.choice(IDS), labels, rng.choice(some_texts)) for _ in range(rng.randrange(1, 8))]
         return ("lines", several)
     return ("put", name, labels, text, {"title": rng.choice(TITLES), **asked(rng)})
+
+
+def crowd(rng, labels, some_texts):
+    """More copies, and more near ones, than max_checks of some recipes, and than pairs are stored."""
+    words = rng.choice(some_texts).split()
+    return [(f"copy {i}", labels, " ".join(texts.edited(rng, words) if i % 2 else words)) for i in range(40)]
 
 
 def asked(rng):
@@ -84,10 +92,8 @@ def hidden_operations(rng, some_texts):
     """What happens between two visible operations."""
     for _ in range(rng.choice([0, 0, 1, 2, 5])):
         labels = rng.choice(HIDDEN)
-        if rng.randrange(12) == 0:  # more copies, and more near ones, than max_checks of some recipes
-            words = rng.choice(some_texts).split()
-            copies = [(f"copy {i}", labels, " ".join(texts.edited(rng, words) if i % 2 else words)) for i in range(40)]
-            yield ("lines", copies)
+        if rng.randrange(12) == 0:
+            yield ("lines", crowd(rng, labels, some_texts))
         else:
             what = operation(rng, labels, some_texts)
             if what[0] == "delete" and what[2] is None:
