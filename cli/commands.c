@@ -154,6 +154,25 @@ static bool track_fits(const struct settings *s)
     return false;
 }
 
+static enum nd_status use_audit(const struct settings *s, const struct nd_run_events *events,
+                                struct nd_use_summary *summary, struct nd_error *err)
+{
+    struct nd_audit_params params = s->use.audit;
+    enum nd_status status;
+
+    params.json = s->use.json;
+    status = nd_run_audit(s->run, &params, events, summary, err);
+    summary->found = 1;
+    return status;
+}
+
+static bool audit_fits(const struct settings *s)
+{
+    if (!s->use.audit.removed)
+        say("audit needs --removed FILE; see neardup help audit");
+    return s->use.audit.removed != NULL;
+}
+
 /* A name that ends so is that of a sketch file; other outputs are rows of JSON. */
 static bool is_sketch_file(const char *name)
 {
@@ -334,6 +353,12 @@ const struct command command_table[] = {
      "pairs.tsv\n"
      "  neardup eval --truth labels.tsv --universe labelled --curve resemblance listed.tsv\n",
      .run = cmd_eval},
+    {"audit", FOR_AUDIT, "--removed FILE [OPTION…] FILE|DIR…",
+     "Check what another tool removed: how much has no kept match, and what was missed.",
+     "  neardup audit corpus.jsonl --removed removed-ids.txt\n"
+     "  neardup audit corpus.jsonl --removed 00000.remove --report audit.html\n"
+     "  neardup audit shards/*.jsonl.gz --removed attributes.jsonl --threshold 0.7 --json\n",
+     .fits = audit_fits, .use = use_audit},
     {"clusters", FOR_CLUSTERS, "[OPTION…] [FILE|-]…",
      "Count clusters by their sizes, and near duplicates of a document, without any truth.",
      "  neardup clusters pairs.tsv --documents corpus.jsonl\n"

@@ -42,7 +42,7 @@
 const struct option option_table[] = {
     {"What is a duplicate", "threshold", 't', "RATIO",
      "documents with at least this resemblance are duplicates: 0.8, 4/5 or 80% (default: 0.8)",
-     FOR_PAIRWISE | FOR_MIRRORS, KEY("threshold")},
+     FOR_PAIRWISE | FOR_MIRRORS | FOR_AUDIT, KEY("threshold")},
     {NULL, "shingle", 'w', "N",
      "compare shingles of N words; Nc: of N characters, for texts without spaces (default: 3)",
      FOR_ALL, SET(set_shingle)},
@@ -85,7 +85,7 @@ const struct option option_table[] = {
     {NULL, "df", 0, "FILE|auto=FILE",
      "the df table for the signatures that need one (neardup df build); auto: count the input "
      "first, and keep the table in FILE",
-     FOR_ALL & ~(unsigned)(FOR_DF | FOR_MIRRORS | FOR_TEMPLATE | FOR_INDEX | FOR_SWEEP),
+     FOR_ALL & ~(unsigned)(FOR_AUDIT | FOR_DF | FOR_MIRRORS | FOR_TEMPLATE | FOR_INDEX | FOR_SWEEP),
      SET(set_df)},
     {NULL, "df", 0, "FILE", "the df table of those recipes that need one (neardup df build)",
      FOR_SWEEP, TEXT(use.sweep.df)},
@@ -698,6 +698,18 @@ const struct option option_table[] = {
      "the removed and the bad records, unchanged; with them a run that replaced its input can be "
      "undone",
      FOR_DEDUP | FOR_APPLY, RUN},
+    {NULL, "removed", 0, "FILE",
+     "which documents the tool removed: their ids, one a line; a manifest; clusters, as id and "
+     "kept "
+     "id; datatrove's .remove; dolma's attributes",
+     FOR_AUDIT, TEXT(use.audit.removed)},
+    {NULL, "sample", 0, "N",
+     "how many removed documents, and how many kept ones, to compare with every kept one (default: "
+     "2000)",
+     FOR_AUDIT, NUMBER(use.audit.sample, 1, 100000000)},
+    {NULL, "report", 0, "FILE",
+     "a page for people: the removed documents that are least like any kept one, side by side",
+     FOR_AUDIT, TEXT(use.audit.page)},
     {NULL, "annotate", 'a', NULL,
      "write all records, and add to each what it duplicates, its cluster and the resemblance: in "
      "JSON Lines as the field neardup, in CSV and TSV as columns neardup.…, in mail as the field "
@@ -768,7 +780,7 @@ const struct option option_table[] = {
      FOR_PAIRS, RATIO(use.pairs.near_misses, 0, 0)},
     {NULL, "json", 0, NULL, "write the result as JSON",
      FOR_COMPARE | FOR_PLAN | FOR_PAIRS | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE | FOR_EXPLAIN |
-         FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE,
+         FOR_AUDIT | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE,
      SET(set_json)},
     {NULL, "json", 0, NULL, "with --annotate, write a JSON object for messages too", FOR_FILTER,
      SET(set_json)},

@@ -45,6 +45,7 @@ declare -A may=(
     [old]="old reading sketches loads candidates record evidence engine input input/streams input/formats input/library recipe base"
     [run]="run report old reading sketches loads record evidence engine input input/streams input/formats input/library recipe base"
     [uses]="uses run report old reading sketches loads record evidence engine engine/document input input/streams input/formats input/library recipe base"
+    [uses/audit]="uses/audit uses/judging uses/eval uses report run reading evidence input/formats base"
     [uses/eval]="uses/eval uses run evidence recipe input/formats base"
     [uses/judging]="uses/judging uses/eval uses report run evidence input/formats base"
     [uses/plan]="uses/plan run reading loads evidence engine input/streams base"

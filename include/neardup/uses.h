@@ -428,6 +428,33 @@ ND_API enum nd_status nd_run_perturb(const struct nd_run_options *options,
                                      const struct nd_run_events *events,
                                      struct nd_use_summary *summary, struct nd_error *err);
 
+/* ---- What another tool removed ----------------------------------------------------------------
+ */
+
+/* Start from nd_audit_params_default(). */
+struct nd_audit_params {
+    /* The file that says which documents were removed (docs/format/audit.md). */
+    const char *removed;
+    /* How many removed documents, and how many kept ones, are compared with every kept one. */
+    size_t sample;
+    unsigned char json;
+    /* A file for a page with the removed documents that are least like any kept one.  NULL: none. */
+    const char *page;
+};
+ND_API struct nd_audit_params nd_audit_params_default(void);
+
+/*
+ * Write a row: the share of removed documents without a kept match at the threshold of the recipe,
+ * by resemblance, and of kept ones with an earlier match, with intervals; and runs that are lost
+ * (docs/format/audit.md).  The inputs are read three times, and once more for the page.
+ * summary->found: removed documents of the sample without a match.  ND_EINVAL: the standard input is
+ * read; ND_EINPUT: the file cannot be read, or names documents that the inputs do not have.
+ */
+ND_API enum nd_status nd_run_audit(const struct nd_run_options *options,
+                                   const struct nd_audit_params *params,
+                                   const struct nd_run_events *events,
+                                   struct nd_use_summary *summary, struct nd_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -151,6 +151,7 @@ static void put_tokens(struct nd_json *page, const struct tokens *t, size_t from
     begin = from ? (size_t)t->token[from].offset : 0;
     end = (size_t)t->token[to - 1].offset + t->token[to - 1].len;
     next = to < t->n ? (size_t)t->token[to].offset : t->text.len;
+    next = next < end ? end : next; /* tokens may share a character: ½ is 1 and 2 */
     if (tag) {
         if (!from) /* what stands before the first word is not marked */
             nd_html_text(page, (struct nd_view){t->text.data, (size_t)t->token[0].offset});

@@ -110,6 +110,9 @@ commands() {
     printf '%s\t%s\t1\n' a b a c | tee labels.tsv exact.tsv listed.tsv near.tsv distances.tsv >pairs.tsv
     printf '%s\t%s\n' a a b a c a 4 4 5 5 >clusters.tsv
     printf 'one\ntwo\n' >words.txt
+    echo a >removed-ids.txt
+    printf '\0\0\0\0' >00000.remove
+    echo '{"id":"a","attributes":{"dups":[[0,9,1.0]]}}' >attributes.jsonl
     printf 'ff\n01\n' | tee fingerprints.txt more.txt >queries.txt
     sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^neardup\|^zcat/p}' "$man"/*.1 |
         grep -v '^neardup \(serve\|store\|client\) ' >examples # serve.bats, store.bats, client.bats

@@ -151,6 +151,7 @@ collapse -q|docs.jsonl more.jsonl
 mirrors -q --least-paths 1 --score 0|docs.jsonl more.jsonl
 template -q|docs.jsonl more.jsonl
 apply -q all.manifest|docs.jsonl more.jsonl
+audit -q --removed all.manifest|docs.jsonl more.jsonl
 eval -q --truth sets|sets pairs
 clusters -q|sets pairs
 sweep -q --truth sets --set threshold=0.5,0.8|docs.jsonl
@@ -168,8 +169,8 @@ df build -q -o made|docs.jsonl more.jsonl
 df merge -o made|one.df two.df
 df calibrate one.df -q --recipe seshasai-2009|docs.jsonl more.jsonl
 END
-    [ "$n" -eq 22 ]
+    [ "$n" -eq 23 ]
     # All that offer the option were tried, client in client.bats, plan in plan.bats; those that compare two documents do not.
     offered=$(for command in $("$NEARDUP" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do "$NEARDUP" "$command" --help | grep -q -- --files-from && echo "$command"; done | sort | tr '\n' ' ')
-    [ "$offered" = "anchors apply client clusters collapse dedup df eval filter index join mirrors pairs perturb plan sketch sweep template track " ]
+    [ "$offered" = "anchors apply audit client clusters collapse dedup df eval filter index join mirrors pairs perturb plan sketch sweep template track " ]
 }

@@ -74,6 +74,8 @@ clusters.tsv | eval --truth clusters.tsv manifest -q -o OUT
 manifest | eval --truth clusters.tsv manifest -q -o OUT
 pairs.tsv | eval --truth pairs.tsv --universe labelled pairs.tsv -q --curve 3 -o /dev/null --svg OUT
 d/docs.jsonl | perturb d/docs.jsonl -q --delete 1 -o OUT
+manifest | audit d/docs.jsonl -q --removed manifest -o OUT
+d/docs.jsonl | audit d -q --removed manifest -o /dev/null --report OUT
 d/docs.jsonl | perturb d -q --insert 1 -o OUT
 manifest | clusters clusters.tsv manifest -q -o OUT
 manifest | sample manifest -q -o OUT

@@ -141,6 +141,8 @@ static void words_that_differ_are_marked(void **state)
     expect_rows("\"Hull\" at 9", "at 9", 5,
                 ROW("changed", "&quot;<del>Hull</del>&quot; at 9", "at 9"));
     expect_rows("a", "a b & c.", 5, ROW("changed", "a", "a <ins>b &amp; c</ins>."));
+    expect_rows("½", "½", 5, ROW("same", "½", "½"));
+    expect_rows("½ to", "¼ to", 5, ROW("changed", "½<del>½</del> to", "¼<ins>¼</ins> to"));
     expect_rows("x", "", 5, ROW("changed", "<del>x</del>", ""));
 }
 

@@ -350,6 +350,15 @@ static enum nd_status sample(const struct nd_run_options *options, struct nd_err
     return status;
 }
 
+static enum nd_status audit(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_audit_params params = nd_audit_params_default();
+    struct nd_use_summary summary;
+
+    params.removed = "rows.jsonl";
+    return nd_run_audit(options, &params, NULL, &summary, err);
+}
+
 static enum nd_status perturb(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_perturb_params params = nd_perturb_params_default();
@@ -550,6 +559,7 @@ static void each_use_fails_cleanly(void **state)
         {"apply clusters", apply_clusters},
         {"apply manifest", apply_manifest},
         {"eval", evaluate},
+        {"audit", audit},
         {"perturb", perturb},
         {"sample", sample},
         {"mirrors", mirrors},
