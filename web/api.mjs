@@ -38,7 +38,7 @@
  * @typedef {{you: {security: string[], administrator: boolean},
  *   visible: {documents: number, versions: number, contents: number, text_bytes: number,
  *     security_sets: number, due: number},
- *   recipe: {fingerprint: string, text: string}, store?: Record<string, unknown>|null}} Stats
+ *   recipe: {fingerprint: string, text: string, least: number|null}, store?: Record<string, unknown>|null}} Stats
  */
 
 const STORED_AS = 'neardup-key';
@@ -151,8 +151,8 @@ const at = (id) => `v1/documents/${encodeURIComponent(id)}`;
 /** @param {AbortSignal} [signal] @returns {Promise<Stats>} */
 export const getStats = (signal) => request('v1/stats', {signal});
 
-/** @param {object} document @param {AbortSignal} [signal] @returns {Promise<Verdict>} */
-export const checkText = (document, signal) => request('v1/query?differs=1', {body: document, signal});
+/** @param {object} document @param {AbortSignal} [signal] @param {number} [least] of resemblance @returns {Promise<Verdict>} */
+export const checkText = (document, signal, least) => request(`v1/query${query({differs: 1, at: least})}`, {body: document, signal});
 
 /** @param {object} document @param {boolean} dry @param {AbortSignal} [signal] @returns {Promise<Verdict>} */
 export const storeDocument = (document, dry, signal) =>

@@ -1,7 +1,7 @@
 // view_check.mjs - a text that is pasted or dropped: have we it already, or nearly?
-import {checkText, getComparison, getDocument, storeDocument} from './api.mjs';
+import {checkText, getComparison, getDocument, getStats, storeDocument} from './api.mjs';
 import {announce, add, bytes, byId, count, el, facts, labelList, number, readLabels, time} from './dom.mjs';
-import {Place, bar, compareAddress, documentLink, evidenceWords, workWords} from './show.mjs';
+import {Place, bar, compareAddress, documentLink, emptyBox, evidenceWords, workWords} from './show.mjs';
 import {differsWords} from './story.mjs';
 import {compareTexts, sidesView} from './texts.mjs';
 
@@ -181,7 +181,10 @@ function numbers(v) {
  */
 async function showTexts(v, text) {
   const other = v.nearest[0] ?? v.of;
-  if (!other) return;
+  if (!other) {
+    if (text) await showBelow(text, v);
+    return;
+  }
   if (v.stored && v.id) {
     const mine = {id: v.id, security: v.security ?? []};
     await texts.fill('Comparing the two texts…', async (signal) => {
@@ -196,6 +199,23 @@ async function showTexts(v, text) {
     await texts.fill('Comparing the two texts…', async (signal) => compareTexts((await getDocument(other, signal)).text, text, null, signal),
       (sides) => sidesView(sides, documentLink(other), 'Your text'));
   }
+}
+
+/**
+ * What comes closest to a new text, if the store was made to find what is below the threshold.
+ * @param {string} text
+ * @param {Verdict} v
+ */
+async function showBelow(text, v) {
+  const {recipe} = await getStats().catch(() => ({recipe: {least: null}}));
+  const least = recipe.least;
+  if (least === null) return;
+  await texts.fill('Looking for what comes closest…', (signal) => checkText({text}, signal, least), ({nearest}) => {
+    const others = nearest.filter((d) => d.id !== v.id);
+    if (!others.length) return emptyBox('Nothing comes close', 'No document visible to you shares enough with it to be named.');
+    return el('section', {class: 'panel', 'aria-label': 'What comes closest'}, el('h2', null, 'What comes closest, below the threshold'),
+      el('ul', {class: 'plain'}, others.map((other) => el('li', null, nearWords(other)))));
+  });
 }
 
 function wireDrop() {

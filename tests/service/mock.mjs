@@ -57,9 +57,10 @@ class Refused extends Error {
 }
 
 export class Mock {
-  /** @param {{key?: string}} [options] key: without it every request to /v1 is refused */
-  constructor({key = ''} = {}) {
+  /** @param {{key?: string, least?: number|null}} [options] key: without it every request to /v1 is refused; least: what at= may be */
+  constructor({key = '', least = null} = {}) {
     this.key = key;
+    this.least = least;
     this.documents = new Map();
     this.order = 0;
   }
@@ -75,15 +76,16 @@ export class Mock {
     return [...this.documents.values()].sort((a, b) => a.order - b.order);
   }
 
-  judge(text, except) {
-    const others = this.all().filter((d) => d !== except).map((d) => ({d, e: evidence(text, d.text)}))
-      .filter(({e}) => e.resemblance >= 0.5 || e.identical !== 'no').sort((a, b) => b.e.resemblance - a.e.resemblance);
+  judge(text, except, at = 0.5) {
+    const found = this.all().filter((d) => d !== except).map((d) => ({d, e: evidence(text, d.text)}))
+      .filter(({e}) => e.resemblance >= at || e.identical !== 'no').sort((a, b) => b.e.resemblance - a.e.resemblance);
+    const others = found.filter(({e}) => e.resemblance >= 0.5 || e.identical !== 'no');
     const best = others[0];
     const n = shinglesOf(text).size;
     const nearest = ({d, e}) => ({id: d.id, security: d.security, title: d.title, visited: d.visited, evidence: e, ...(text !== d.text && {differs: differs(text, d.text)})});
     const first = others.toSorted((a, b) => a.d.order - b.d.order)[0];
     return {verdict: !best ? 'new' : best.e.identical !== 'no' ? 'duplicate' : 'near-duplicate', of: best ? {id: best.d.id, security: best.d.security} : null, evidence: best?.e ?? null,
-      nearest: others.slice(0, 3).map(nearest), cluster: first ? nearest(first) : null,
+      nearest: found.slice(0, 3).map(nearest), cluster: first ? nearest(first) : null,
       tokens: words(text).length, shingles: n, simhash: hex(bitsOf(text)), short: words(text).length < 3, empty: !words(text).length, cut: false,
       work: {security_sets: 1, candidates: others.length, comparisons: others.length, pairs: 0}};
   }
@@ -178,7 +180,7 @@ export class Mock {
     const all = this.all();
     return {you: {security: [], administrator: true},
       visible: {documents: all.length, versions: all.reduce((n, d) => n + d.versions.length, 0), contents: new Set(all.map((d) => d.text)).size, text_bytes: all.reduce((n, d) => n + bytesOf(d.text), 0), security_sets: new Set(all.map((d) => d.security.join())).size, due: 2},
-      recipe: {fingerprint: '0123456789abcdef', text: '[recipe]\nname = default\n'},
+      recipe: {fingerprint: '0123456789abcdef', text: '[recipe]\nname = default\n', least: this.least},
       store: {documents: all.length, pairs: 3, segment_bytes: 123456, syncs: 12, opened_from_snapshot: false, open_seconds: 0.0123}};
   }
 
@@ -189,7 +191,7 @@ export class Mock {
   answer(method, url, body) {
     const at = url.pathname.split('/').slice(1).map(decodeURIComponent);
     const one = () => this.find(at[2], url.searchParams.get('security'));
-    if (method === 'POST' && at[1] === 'query') return this.judge(body.text ?? body.html?.replace(/<[^>]*>/g, ' ') ?? '', null);
+    if (method === 'POST' && at[1] === 'query') return this.judge(body.text ?? body.html?.replace(/<[^>]*>/g, ' ') ?? '', null, Number(url.searchParams.get('at') ?? 0.5));
     if (method === 'POST' && at[1] === 'documents') return this.put(body, url.searchParams.get('dry') === '1');
     switch (`${at[1]} ${at[3] ?? ''}`) {
       case 'documents ': return at[2] === undefined ? this.newest(url.searchParams) : {...this.row(one()), text: one().text};

@@ -139,6 +139,21 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     await page.waitForFunction(() => !document.querySelector('.texts'));
   });
 
+  test('of a new text, what comes closest below the threshold, where the store finds it', async (t) => {
+    if (skipped(t)) return;
+    const finding = await startService(kind, {least: 0.2});
+    t.after(() => finding.stop());
+    await finding.post({id: 'whole', title: 'Council decides about the bridge', text: NEWS});
+    const page = await open(t, SHAPES[1], {at: finding});
+    await check(page, `${NEWS.slice(0, 420)} ${RAIN[0]}`);
+    assert.match(await page.textContent('.verdict h2'), /^New/);
+    await page.waitForSelector('#check-texts section[aria-label="What comes closest"]');
+    assert.match(await page.textContent('#check-texts li'), /^Council decides about the bridge, \d+(\.\d)?% alike; only here: /);
+    await shot(page, 'closest');
+    await check(page, RAIN[1]);
+    await page.waitForSelector('#check-texts .empty:has-text("Nothing comes close")');
+  });
+
   test('a text is stored under its id, and is a duplicate from then on', async (t) => {
     if (skipped(t)) return;
     const page = await open(t);

@@ -28,13 +28,13 @@ function whyNot() {
   }
 }
 
-async function startReal({withKey = false}) {
+async function startReal({withKey = false, least = null}) {
   const missing = whyNot();
   if (missing) return {missing};
   const folder = mkdtempSync(join(tmpdir(), 'neardup-page-'));
   const keys = join(folder, 'keys');
   const key = withKey ? execFileSync(process.env.NEARDUP, ['serve', '--new-key', 'test', '--administrator', '--keys', keys]).toString().trim() : '';
-  const child = spawn(process.env.NEARDUP, ['serve', '--listen', '127.0.0.1:0', ...(withKey ? ['--keys', keys] : []), join(folder, 'store')], {stdio: ['ignore', 'pipe', 'inherit']});
+  const child = spawn(process.env.NEARDUP, ['serve', '--listen', '127.0.0.1:0', ...(withKey ? ['--keys', keys] : []), ...(least === null ? [] : ['--least', String(least)]), join(folder, 'store')], {stdio: ['ignore', 'pipe', 'inherit']});
   const ended = new Promise((resolve) => { child.on('exit', resolve); });
   const [line] = await Promise.race([new Promise((resolve) => { createInterface(child.stdout).once('line', (l) => resolve([l])); }), ended.then((status) => [`it ended with status ${status}`])]);
   const address = /http:\/\/\S+/.exec(line)?.[0];
@@ -52,11 +52,11 @@ async function startReal({withKey = false}) {
 
 /**
  * @param {'mock'|'real'} kind
- * @param {{withKey?: boolean}} [options]
+ * @param {{withKey?: boolean, least?: number}} [options]
  */
 export async function startService(kind, options = {}) {
   if (kind === 'real') return startReal(options);
   const key = options.withKey ? 'a key of the test' : '';
-  const mock = new Mock({key});
+  const mock = new Mock({key, least: options.least ?? null});
   return withPost({address: await mock.start(), key, stop: () => mock.stop()}, key);
 }
