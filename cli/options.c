@@ -529,7 +529,18 @@ const struct option option_table[] = {
      "labelled: only pairs that the truth says something about count; all: every pair of documents "
      "counts, and those that the truth does not have are different; must be given where the truth "
      "is of pairs (default: all)",
-     FOR_EVAL | FOR_SWEEP, WORD_FROM(use.eval.universe, "labelled all", 1)},
+     FOR_SWEEP, WORD_FROM(use.eval.universe, "labelled all", 1)},
+    {NULL, "universe", 0, "PAIRS",
+     "labelled: only pairs that the truth says something about count; all: every pair of documents "
+     "counts, and those that the truth does not have are different; must be given where the truth "
+     "is of pairs (default: all); sample: the truth has complete clusters of a sample, from which "
+     "figures are estimated",
+     FOR_EVAL, WORD_FROM(use.eval.universe, "labelled all sample", 1)},
+    {NULL, "weights", 0, "HOW",
+     "with --universe sample, how clusters were drawn: each was as likely (uniform), or each with "
+     "one "
+     "of its documents, so that large ones were likelier (size) (default: uniform)",
+     FOR_EVAL, WORD(use.eval.weighs_by_size, "uniform size")},
     {NULL, "documents", 0, "FILE|DIR",
      "the documents that there are, of which only the ids are read; may be repeated (default: "
      "those "

@@ -35,7 +35,8 @@ enum nd_eval_form {
 enum nd_eval_universe {
     ND_EVAL_UNSAID,   /* only where the truth has clusters or classes: all */
     ND_EVAL_LABELLED, /* pairs that the truth calls the same or different */
-    ND_EVAL_ALL       /* every pair of documents */
+    ND_EVAL_ALL,      /* every pair of documents */
+    ND_EVAL_SAMPLE    /* likewise, estimated: the truth has complete clusters of a sample */
 };
 
 /* A step of a curve: precision and recall of the pairs down to a value.  NAN: not known. */
@@ -52,6 +53,9 @@ struct nd_eval_params {
     size_t n_results;
     enum nd_eval_form truth_form, result_form;
     enum nd_eval_universe universe;
+    /* With ND_EVAL_SAMPLE, a cluster was drawn with one of its documents, so that it weighs 1 / its
+     * size.  0: each cluster was as likely. */
+    unsigned char weighs_by_size;
     /* has_at: the labels of the truth are scores, and pairs are the same from `at` on. */
     double at;
     unsigned char has_at;

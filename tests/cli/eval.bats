@@ -282,3 +282,29 @@ END
     [ "$status" -eq 2 ]
     [[ $output == *"--by site:url is of documents: name them with --documents"* ]]
 }
+
+@test "eval --universe sample: figures estimated from complete clusters of a sample" {
+    # The examples of er-evaluation 2 (its documentation of the estimators), with the weights of each.
+    printf '%s\t%s\n' 1 1 2 1 3 2 4 3 5 2 6 4 7 4 8 4 >result.tsv
+    printf '%s\t%s\n' 1 c1 2 c1 3 c1 4 c2 5 c2 8 c4 >truth.tsv
+    estimates() { neardup eval --universe sample --truth truth.tsv result.tsv "$@" | tee table; }
+    estimates >out
+    [ "$(column precision table) $(column recall table)" = "0.3889 0.2969" ]
+    [ "$(column clusters_drawn table) $(column documents table)" = "3 8" ]
+    [[ "$(column note table)" == "no intervals: fewer than 20"* ]]
+    estimates --weights size >out
+    [ "$(column precision table) $(column bcubed_recall table)" = "0.1497 0.8369" ]
+    printf '%s\t%s\n' 1 c1 2 c1 3 c1 4 c2 5 c2 >truth.tsv
+    estimates >out
+    [ "$(column f1 table) $(column bcubed_precision table) $(column bcubed_recall table)" = "0.4167 0.7917 0.5278" ]
+    printf '%s\t%s\n' 1 c1 2 c1 3 c1 4 c2 5 c2 6 c3 7 c3 8 c3 >truth.tsv
+    estimates >out
+    [ "$(column exact_precision table) $(column exact_recall table)" = "0.2617 0.3333" ]
+    run neardup eval --universe sample --truth truth.tsv result.tsv --lost --documents result.tsv
+    [[ $output == *"cannot be estimated from a sample"* ]]
+    row a b 1 >pairs.tsv
+    run neardup eval --universe sample --truth pairs.tsv result.tsv
+    [[ $output == *"--universe sample needs a truth of clusters"* ]]
+    run neardup eval --universe sample --truth truth.tsv pairs.tsv
+    [[ $output == *"needs clusters or a manifest, or --close"* ]]
+}

@@ -310,7 +310,7 @@ UNSEEN += ["force"]
 # Survivors are the same however their texts are read; apply.bats sees to bad records.
 UNSEEN += ["apply text-format", "apply max-bad"]
 # sample shows its documents, which are JSON Lines; judging.bats tries what is of texts, and judged files.
-UNSEEN += ["eval judged", "sample documents"] + ["sample " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
+UNSEEN += ["eval judged", "eval weights", "sample documents"] + ["sample " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # Nor do those of clusters: clusters.bats tries these.
 UNSEEN += ["clusters " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # eval reads only the ids of its documents, and a result of pairs removes none: eval.bats tries these.

@@ -6,6 +6,7 @@
  * and some 100 for each document.
  */
 #include "uses/eval/curve.h"
+#include "uses/eval/estimates.h"
 #include "uses/eval/evaluation.h"
 #include "uses/eval/lost.h"
 #include "uses/eval/score_cells.h"
@@ -242,6 +243,37 @@ static enum nd_status draw_curve(struct evaluating *e, const char *path,
     return status;
 }
 
+/* Estimates from a sample of clusters; documents of the result alone are there, too. */
+static enum nd_status put_estimates(struct evaluating *e, const char *path,
+                                    const struct nd_relation *result, struct nd_error *err)
+{
+    static const char *const name[ND_ESTIMATES] = {
+        "precision",    "recall",           "f1",           "exact_precision",
+        "exact_recall", "bcubed_precision", "bcubed_recall"};
+    const size_t n = e->against.has_documents ? e->against.ids.n_known : e->against.ids.names.count;
+    const struct nd_view few = {"no intervals: fewer than 20 clusters were drawn", 47},
+                         none = {"", 0};
+    struct nd_rated rated[ND_ESTIMATES];
+    enum nd_status status;
+    size_t drawn;
+
+    if (!result->has_sets)
+        return nd_fail(err, ND_EINPUT,
+                       "%s: --universe sample needs clusters or a manifest, or --close", path);
+    status = nd_estimate(&e->against.truth, result, n, e->against.params->weighs_by_size != 0,
+                         rated, &drawn, err);
+    if (status != ND_OK)
+        return status;
+    nd_cell_text(&e->rows, "result", (struct nd_view){path, strlen(path)});
+    nd_cell_form(&e->rows, result);
+    nd_cell_uint(&e->rows, "documents", n);
+    nd_cell_uint(&e->rows, "clusters_drawn", drawn);
+    for (unsigned k = 0; k < ND_ESTIMATES; k++)
+        nd_cell_rated(&e->rows, name[k], &rated[k]);
+    nd_cell_text(&e->rows, "note", drawn < 20 ? few : none);
+    return end_row(e, err);
+}
+
 static enum nd_status put_result(struct evaluating *e, const char *path, struct nd_relation *result,
                                  bool is_ascending, struct nd_error *err)
 {
@@ -254,6 +286,8 @@ static enum nd_status put_result(struct evaluating *e, const char *path, struct 
                        p->by ? "--by" : "--curve");
     if (p->by)
         return put_values(e, path, result, err);
+    if (p->universe == ND_EVAL_SAMPLE)
+        return put_estimates(e, path, result, err);
     status = nd_scores_count(&scores, &e->against.truth, result, e->against.ids.n_known,
                              e->against.all, err);
     if (status == ND_OK)
@@ -308,6 +342,9 @@ static enum nd_status check(const struct nd_run_options *options, const struct n
         return nd_fail(err, ND_EINVAL, "lost runs of words are those of --documents: name them");
     if ((p->curve != NULL) + (p->by != NULL) + (p->closes != 0) > 1)
         return nd_fail(err, ND_EINVAL, "only one of --curve, --by and --close can be given");
+    if (p->universe == ND_EVAL_SAMPLE && (p->curve || p->by || p->counts_lost))
+        return nd_fail(err, ND_EINVAL,
+                       "--curve, --by and --lost cannot be estimated from a sample");
     n += strcmp(p->truth, "-") == 0;
     for (size_t i = 0; i < p->n_results; i++)
         n += strcmp(p->results[i], "-") == 0;

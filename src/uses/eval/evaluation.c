@@ -71,6 +71,8 @@ static enum nd_status read_truth(struct nd_evaluation *e, struct nd_error *err)
         e->ids.n_known = e->ids.names.count;
     if (status != ND_OK)
         return status;
+    if (p->universe == ND_EVAL_SAMPLE && e->truth.form != ND_EVAL_CLUSTERS)
+        return nd_fail(err, ND_EINVAL, "%s: --universe sample needs a truth of clusters", p->truth);
     e->all = p->universe == ND_EVAL_ALL || (e->truth.has_sets && p->universe == ND_EVAL_UNSAID);
     if (p->universe == ND_EVAL_UNSAID && !e->truth.has_sets)
         return nd_fail(
