@@ -149,6 +149,10 @@ const struct option option_table[] = {
      "of a new store: queries may ask for neighbours below the threshold, down to this "
      "resemblance; the index is larger (default: they may not)",
      FOR_SERVE, RATIO(serve.least, 1, 1)},
+    {NULL, "containment", 0, "RATIO",
+     "of a new store: answers name documents that have this share of a text in them, and of which "
+     "the text has it; every shingle is kept in memory (default: they do not)",
+     FOR_SERVE, RATIO(serve.containment, 1, 1)},
     {NULL, "durability", 0, "WHEN",
      "when a write is acknowledged: sync, once it is on disk; interval or interval:MS, at once, "
      "and "
@@ -212,6 +216,10 @@ const struct option option_table[] = {
      "if the store is new: queries may ask for neighbours below the threshold, down to this "
      "resemblance",
      FOR_STORE, RATIO(serve.least, 1, 1), .parts = "import resketch"},
+    {NULL, "containment", 0, "RATIO",
+     "if the store is new: answers name documents that have this share of a text in them, and of "
+     "which the text has it",
+     FOR_STORE, RATIO(serve.containment, 1, 1), .parts = "import resketch"},
     {NULL, "all", 0, NULL, "compact now what would be compacted later", FOR_STORE, FLAG(serve.all),
      .parts = "compact"},
     {NULL, "json", 0, NULL, "write the figures as JSON", FOR_STORE, FLAG(use.json),

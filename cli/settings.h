@@ -110,7 +110,7 @@ struct serve_settings {
     struct words hosts;
     unsigned durability_ms, threads;
     uint64_t body_bytes, deadline_s, snapshot_s, compact_s;
-    struct nd_ratio least; /* 0/0: none */
+    struct nd_ratio least, containment; /* 0/0: none */
     bool administrator, log_requests, all, read_only;
 };
 

@@ -128,6 +128,7 @@ static struct nd_store *open_store(struct settings *s, struct nd_error *err)
     if (is_given(s, "recipe") || is_given(s, "set"))
         options.recipe = s->recipe;
     options.least = s->serve.least;
+    options.containment = s->serve.containment;
     options.create = !s->serve.read_only;
     options.read_only = options.has_answers = s->serve.read_only;
     options.threads = s->serve.threads;

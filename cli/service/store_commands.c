@@ -157,8 +157,8 @@ static int store_resketch(struct settings *s)
     status = opened_open(&o, s, &options, &err);
     if (status != ND_OK)
         return store_failed(&err);
-    status =
-        nd_store_resketch(o.store, s->paths.at[2], s->recipe, s->serve.least, &documents, &err);
+    status = nd_store_resketch(o.store, s->paths.at[2], s->recipe, s->serve.least,
+                               s->serve.containment, &documents, &err);
     if (opened_close(&o, status, &err) != ND_OK)
         return store_failed(&err);
     if (!s->quiet)

@@ -317,6 +317,7 @@ int store_import(struct settings *s)
 
     options.create = true;
     options.least = s->serve.least;
+    options.containment = s->serve.containment;
     if (is_given(s, "recipe") || is_given(s, "set"))
         options.recipe = s->recipe;
     if (m)

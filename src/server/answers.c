@@ -121,12 +121,18 @@ static void put_none(struct nd_json *out, const char *name)
     nd_json_null(out);
 }
 
-static void put_nearest(struct nd_json *out, const struct nd_nearest *document)
+/* What a document is called, and when it was posted last. */
+static void put_named(struct nd_json *out, const struct nd_nearest *document)
 {
-    nd_json_open(out, '{');
     nd_put_document_key(out, &document->key);
     put_title(out, document->title);
     nd_put_time(out, "visited", document->visited);
+}
+
+static void put_nearest(struct nd_json *out, const struct nd_nearest *document)
+{
+    nd_json_open(out, '{');
+    put_named(out, document);
     put_likeness(out, &document->likeness);
     if (document->differs)
         nd_difference_json(out, document->differs, "this", "other");
@@ -148,6 +154,25 @@ static void put_of(struct nd_json *out, const struct nd_verdict *verdict)
     put_likeness(out, &verdict->nearest[0].likeness);
 }
 
+/* The documents that have a text in them, or that it has in it, with the share. */
+static void put_quotes(struct nd_json *out, const char *name, const struct nd_nearest *document,
+                       size_t n, bool of_text)
+{
+    nd_json_key(out, name);
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        const struct nd_overlap *overlap = &document[i].likeness.overlap;
+
+        nd_json_open(out, '{');
+        put_named(out, &document[i]);
+        nd_json_put_double(out, "share",
+                           (double)overlap->shared / (double)(of_text ? overlap->a : overlap->b));
+        put_likeness(out, &document[i].likeness);
+        nd_json_close(out, '}');
+    }
+    nd_json_close(out, ']');
+}
+
 void nd_put_verdict(struct nd_json *out, const struct nd_verdict *verdict, bool has_simhash)
 {
     static const char *const word[] = {"new", "duplicate", "near-duplicate"};
@@ -164,6 +189,10 @@ void nd_put_verdict(struct nd_json *out, const struct nd_verdict *verdict, bool 
         put_nearest(out, &verdict->cluster);
     } else {
         put_none(out, "cluster");
+    }
+    if (verdict->has_containment) {
+        put_quotes(out, "contained_in", verdict->contained_in, verdict->n_contained_in, true);
+        put_quotes(out, "contains", verdict->contains, verdict->n_contains, false);
     }
     nd_json_put_uint(out, "tokens", verdict->tokens);
     nd_json_put_uint(out, "shingles", verdict->shingles);

@@ -501,11 +501,20 @@ static enum nd_refusal handle_crawl(struct nd_exchange *x, struct nd_workspace *
     return nd_refusal_of_store(result);
 }
 
+static void put_ratio(struct nd_json *out, const char *name, struct nd_ratio ratio)
+{
+    if (ratio.q) {
+        nd_json_put_double(out, name, (double)ratio.p / ratio.q);
+    } else {
+        nd_json_key(out, name);
+        nd_json_null(out);
+    }
+}
+
 static enum nd_refusal put_recipe(const struct nd_store *store, struct nd_json *out,
                                   struct nd_error *err)
 {
     const struct nd_recipe *recipe = nd_store_recipe(store);
-    const struct nd_ratio least = nd_store_least(store);
     uint64_t fingerprint;
     char *text;
     size_t len;
@@ -517,12 +526,8 @@ static enum nd_refusal put_recipe(const struct nd_store *store, struct nd_json *
     nd_json_open(out, '{');
     nd_json_put_hex(out, "fingerprint", fingerprint);
     nd_json_put_string(out, "text", (struct nd_view){text, len});
-    if (least.q) {
-        nd_json_put_double(out, "least", (double)least.p / least.q);
-    } else {
-        nd_json_key(out, "least");
-        nd_json_null(out);
-    }
+    put_ratio(out, "least", nd_store_least(store));
+    put_ratio(out, "containment", nd_store_containment(store));
     nd_json_close(out, '}');
     free(text);
     return ND_REFUSAL_NONE;

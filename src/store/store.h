@@ -70,6 +70,12 @@ struct nd_store_options {
      * existing store's own.  ND_EINVAL: the store was made with another one.
      */
     struct nd_ratio least;
+    /*
+     * Of a store that is made: answers name documents that have this share of the shingles of a text
+     * in them, and of which the text has it.  Every shingle is kept in memory.  0/0: they do not, or
+     * an existing store's own.  ND_EINVAL: the store was made with another one.
+     */
+    struct nd_ratio containment;
     bool create;      /* make the store if there is none */
     bool read_only;   /* beside a server that runs: no writes, no index; export, check, stats */
     bool has_answers; /* with read_only: an index too, for queries; nobody else may write then */
@@ -107,6 +113,8 @@ enum nd_status nd_store_close(struct nd_store *store, struct nd_error *err);
 const struct nd_recipe *nd_store_recipe(const struct nd_store *store);
 /* Down to where neighbours are found; 0/0: down to the threshold. */
 struct nd_ratio nd_store_least(const struct nd_store *store);
+/* The share from which on answers tell of containment; 0/0: they do not. */
+struct nd_ratio nd_store_containment(const struct nd_store *store);
 /* Check that a query may ask for neighbours down to `at`.  ND_EINVAL: the message says from where to
  * where, or how a store is made that has them. */
 enum nd_status nd_store_check_at(const struct nd_store *store, struct nd_ratio at,
@@ -199,6 +207,11 @@ struct nd_verdict {
     /* The leader of the cluster that it joins, however old: the nearest document that leads. */
     bool has_cluster;
     struct nd_nearest cluster;
+    /* Of a store with containment: the documents that have the share of the text's shingles in them,
+     * and those of which the text has it; the greatest share first, then the earlier. */
+    bool has_containment;
+    const struct nd_nearest *contained_in, *contains;
+    size_t n_contained_in, n_contains;
     uint64_t tokens, shingles;
     uint64_t simhash; /* 0 where the recipe makes none */
     bool is_short;    /* too short for the recipe's shingles: only equal ones are found */
@@ -501,7 +514,8 @@ enum nd_status nd_store_backup(struct nd_store *store, const char *folder, struc
  */
 enum nd_status nd_store_resketch(struct nd_store *store, const char *folder,
                                  const struct nd_recipe *recipe, struct nd_ratio least,
-                                 uint64_t *documents, struct nd_error *err);
+                                 struct nd_ratio containment, uint64_t *documents,
+                                 struct nd_error *err);
 
 /* All documents that the caller sees, in order of their commits, as they are at one moment: for
  * export.  What `each` is given stays until it returns; other than 0 ends it, with ND_STORE_OK.  It

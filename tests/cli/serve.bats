@@ -141,6 +141,29 @@ END
     [[ $output == *"other: the store was made with least = 3/5"* ]]
 }
 
+@test "serve: --containment of a new store, which it keeps: answers name what quotes a text" {
+    serve --containment 0.8
+    post long "$text alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi" >/dev/null
+    post short "$text" >answer
+    [ "$(jq -c '[.verdict, [.contained_in[] | [.id, .share]], .contains]' answer)" = '["new",[["long",1]],[]]' ]
+    stop
+    run -2 "$NEARDUP" serve --containment 0.5 store
+    [[ $output == *"store: the store was made with containment = 4/5: export it, and import it into a new one"* ]]
+    serve
+    post long "$text alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi" >answer
+    [ "$(jq -c '[.contained_in, [.contains[] | [.id, .share]]]' answer)" = '[[],[["short",1]]]' ]
+    [ "$(get /v1/stats)" = 200 ]
+    [ "$(jq .recipe.containment answer)" = 0.8 ]
+    stop
+    run -2 "$NEARDUP" serve --containment 0.5 --recipe manku-2007 new
+    [[ $output == *"containment: it needs a recipe that compares shingles (verify = jaccard)"* ]]
+    [ ! -e new ]
+    "$NEARDUP" store export -q store -o docs.jsonl
+    "$NEARDUP" store import -q other --containment 0.6 docs.jsonl
+    run -2 "$NEARDUP" store import -q other --containment 0.5 docs.jsonl
+    [[ $output == *"other: the store was made with containment = 3/5"* ]]
+}
+
 @test "serve: a df table is copied into the store, which refuses another" {
     needs_server_program
     for i in 1 2 3 4 5 6 7 8; do printf '{"text":"%s w%d w%d"}\n' "$text" $i $((i * i)); done >corpus.jsonl

@@ -73,16 +73,18 @@ static enum nd_status make_keys(const char *path, char **owners, int n, struct n
                                            : status;
 }
 
-/* `default,max_checks=4,threshold=0.7,least=0.5`; cuts the string. */
-static enum nd_status set_recipe(struct nd_recipe *recipe, char *given, struct nd_ratio *least,
-                                 struct nd_error *err)
+/* `default,max_checks=4,threshold=0.7,least=0.5,containment=0.8`; cuts the string. */
+static enum nd_status set_recipe(struct nd_recipe *recipe, char *given,
+                                 struct nd_store_options *options, struct nd_error *err)
 {
     char *part = strtok(given, ",");
     enum nd_status status = nd_recipe_by_name(recipe, part ? part : "", err);
 
     while (status == ND_OK && (part = strtok(NULL, ",")) != NULL)
         if (strncmp(part, "least=", 6) == 0)
-            status = nd_ratio_parse(part + 6, strlen(part + 6), least, err);
+            status = nd_ratio_parse(part + 6, strlen(part + 6), &options->least, err);
+        else if (strncmp(part, "containment=", 12) == 0)
+            status = nd_ratio_parse(part + 12, strlen(part + 12), &options->containment, err);
         else
             status = nd_recipe_set(recipe, part, err);
     return status;
@@ -95,7 +97,7 @@ static struct nd_store *open_store(const char *folder, char *given, struct clock
     struct nd_recipe *recipe = nd_recipe_new(err);
     struct nd_store *store = NULL;
 
-    if (recipe && set_recipe(recipe, given, &options.least, err) == ND_OK) {
+    if (recipe && set_recipe(recipe, given, &options, err) == ND_OK) {
         options.recipe = recipe;
         options.create = true;
         options.now = read_clock;

@@ -25,7 +25,8 @@ import texts  # noqa: E402
 RECIPES = ["default", "default,max_checks=4", "default,max_checks=1", "manku-2007", "short-texts",
            "default,least=0.3", "default,least=0.3,max_checks=2",
            "pugh-henzinger-2003", "conrad-schriber-2004,max_checks=4", "winnowing-2003,max_checks=1",
-           "manku-2007,simhash.fields=title:1,max_checks=4", "text-profile,profile.fields=title:1,max_checks=2"]
+           "manku-2007,simhash.fields=title:1,max_checks=4", "text-profile,profile.fields=title:1,max_checks=2",
+           "default,containment=0.6", "default,containment=0.6,max_checks=2"]
 AT = [None]  # and more, where the store finds neighbours below the threshold
 IDS = ["x", "y", "http://example.org/a?b=c", "z/1", "ä"]
 TITLES = [None, "Rates cut", "Rates rise", "Weather"]

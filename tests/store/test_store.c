@@ -182,6 +182,57 @@ static void a_store_that_was_made_for_it_finds_neighbours_below_the_threshold(vo
     fixture_end(&f);
 }
 
+static void a_store_with_containment_names_what_quotes_a_text(void **state)
+{
+    char both[900];
+    struct nd_write_request request = {.id = view("both")};
+    struct nd_verdict verdict;
+    struct nd_write *write;
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    f.options.containment = (struct nd_ratio){4, 5};
+    fixture_open(&f);
+    snprintf(both, sizeof both, "%s %s", moby, other);
+    nd_write_free(post(&f, "a", moby));
+    nd_write_free(post(&f, "o", other));
+    request.text = view(both);
+    write = write_one(&f, f.admin, &request);
+    for (int i = 0; i < 2; i++) {
+        verdict = i ? query(&f, f.admin, both) : nd_write_result(write)->verdict;
+        assert_true(verdict.has_containment);
+        assert_int_equal(verdict.n_contains, 2 + i);
+        assert_view(verdict.contains[0].key.id, "a");
+        assert_view(verdict.contains[1].key.id, "o");
+        assert_int_equal(verdict.contains[0].likeness.overlap.shared,
+                         verdict.contains[0].likeness.overlap.b);
+        assert_int_equal(verdict.n_contained_in, i);
+    }
+    assert_int_equal(nd_write_result(write)->verdict.kind, ND_VERDICT_NEW);
+    nd_write_free(write);
+    for (int i = 0; i < 2; i++) {
+        verdict = query(&f, f.admin, other);
+        assert_int_equal(verdict.n_contained_in, 2);
+        assert_view(verdict.contained_in[0].key.id, "o");
+        assert_int_equal(verdict.contained_in[0].likeness.identical, ND_IDENTICAL_BYTES);
+        assert_view(verdict.contained_in[1].key.id, "both");
+        fixture_close(&f);
+        f.options.containment = (struct nd_ratio){0, 0};
+        fixture_open(&f);
+    }
+    assert_int_equal(nd_store_containment(f.store).p, 4);
+    request.id = view("o");
+    request.is_deletion = true;
+    nd_write_free(write_one(&f, f.admin, &request));
+    assert_int_equal(query(&f, f.admin, both).n_contains, 2);
+    assert_int_equal(query(&f, f.admin, "too short").n_contained_in, 0);
+    fixture_close(&f);
+    f.options.containment = (struct nd_ratio){1, 2};
+    assert_null(nd_store_open(f.folder, &f.options, NULL));
+    fixture_end(&f);
+}
+
 static void assert_not_opened(struct fixture *f, struct nd_ratio least, const char *why)
 {
     struct nd_error err = {0};
@@ -456,6 +507,7 @@ int main(void)
         cmocka_unit_test(each_of_the_nearest_says_what_differs),
         cmocka_unit_test(a_store_that_was_made_for_it_finds_neighbours_below_the_threshold),
         cmocka_unit_test(least_is_fixed_when_a_store_is_made),
+        cmocka_unit_test(a_store_with_containment_names_what_quotes_a_text),
         cmocka_unit_test(equal_bytes_are_found_in_a_crowd),
         cmocka_unit_test(a_hidden_document_changes_no_answer),
         cmocka_unit_test(a_damaged_snapshot_is_not_believed),

@@ -87,6 +87,10 @@ static void say_verdict(struct world *w, const struct nd_verdict *v)
     say_number(w, "pairs", v->work.pairs);
     for (size_t i = 0; i < v->n_nearest; i++)
         say_nearest(w, &v->nearest[i]);
+    for (size_t i = 0; i < v->n_contained_in; i++)
+        say_nearest(w, &v->contained_in[i]);
+    for (size_t i = 0; i < v->n_contains; i++)
+        say_nearest(w, &v->contains[i]);
     say_number(w, "cluster", v->has_cluster);
     if (v->has_cluster)
         say_nearest(w, &v->cluster);
@@ -281,6 +285,7 @@ static void run(const char *const *keys, unsigned pairs_stored, struct nd_ratio 
         worlds[i].f.options.recipe = recipe;
         worlds[i].f.options.pairs_stored = pairs_stored;
         worlds[i].f.options.least = least;
+        worlds[i].f.options.containment = least; /* with the same runs */
         open_world(&worlds[i]);
     }
     for (unsigned i = 0; i < n; i++) {

@@ -113,6 +113,8 @@ class Nearest:
     differs : dict or None
         What the texts differ in: ``in``, the class of the words that only one of them has, and those of the text,
         ``this``, and of the document, ``other``.  None if it was not asked for.
+    share : float or None
+        In lists of containment: the share of the one that the other has.
     title : str or None
         What people call it.
 
@@ -128,6 +130,7 @@ class Nearest:
     visited: datetime | None = None
     evidence: Evidence | None = None
     differs: Mapping[str, Any] | None = None
+    share: float | None = None
     title: str | None = None
 
     @classmethod
@@ -138,6 +141,7 @@ class Nearest:
             visited=_time(answer.get("visited")),
             evidence=Evidence._of(answer.get("evidence")),
             differs=answer.get("differs"),
+            share=answer.get("share"),
             title=answer.get("title"),
         )
 
@@ -158,6 +162,9 @@ class Verdict:
         The nearest documents, the nearest first.
     cluster : Nearest or None
         The leader of the cluster that it joins; None if it leads.
+    contained_in, contains : tuple of Nearest
+        The documents that have most of the text in them, and those of which the text has most: of a service that was
+        started for it (``--containment``).
     id, security : str or None, tuple of str
         What it was stored as; None of a query.
     stored, durable : bool
@@ -196,6 +203,8 @@ class Verdict:
     answer: Mapping[str, Any] | None = None
     nearest: tuple[Nearest, ...] = ()
     cluster: Nearest | None = None
+    contained_in: tuple[Nearest, ...] = ()
+    contains: tuple[Nearest, ...] = ()
 
     @property
     def is_new(self) -> bool:
@@ -221,6 +230,8 @@ class Verdict:
             answer=answer,
             nearest=tuple(Nearest._of(document) for document in answer.get("nearest") or ()),
             cluster=None if answer.get("cluster") is None else Nearest._of(answer["cluster"]),
+            contained_in=tuple(Nearest._of(document) for document in answer.get("contained_in") or ()),
+            contains=tuple(Nearest._of(document) for document in answer.get("contains") or ()),
         )
 
 

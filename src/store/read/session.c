@@ -248,6 +248,10 @@ static enum nd_status collect(struct nd_session *session, const struct nd_caller
         status = nd_search_collect(&session->search, store->index, &store->signatures, text,
                                    session->sets.number, session->sets.n, session->state.next_entry,
                                    err);
+        if (status == ND_OK)
+            status = nd_quotes_collect(&session->search.quotes, &store->contained, text,
+                                       session->sets.number, session->sets.n,
+                                       session->state.next_entry, err);
         if (status != ND_OK)
             nd_session_end(session);
     }
@@ -304,8 +308,12 @@ static enum nd_status decide(struct nd_session *session, const struct nd_sketche
     source =
         is_same ? nd_reader_source(&session->reader) : nd_reader_source_checked(&session->reader);
     judge.source = &source;
+    judge.contained = &session->store->contained;
     judge.text = text->text;
     status = nd_search_compare(&session->search, text, &source, err);
+    if (status == ND_OK)
+        status = nd_quotes_compare(&session->search.quotes, judge.contained, &session->search, text,
+                                   &source, err);
     return status == ND_OK
                ? nd_verdict_decide(&judge, session->sets.number, session->sets.n, out, err)
                : status;

@@ -10,6 +10,7 @@
 #include "index/live.h"
 #include "store/catalog/catalog.h"
 #include "store/catalog/label_sets.h"
+#include "store/search/quotes.h"
 #include "store/search/signed_entries.h"
 #include "store/search/sketching.h"
 #include "store/segments/segments.h"
@@ -65,6 +66,7 @@ struct nd_store {
     struct nd_rwlock *index_lock;
     struct nd_index *index;              /* NULL: the store was opened to be read only */
     struct nd_signed_entries signatures; /* of the same entries, under the same lock */
+    struct nd_contained contained;       /* the same; nothing without containment */
     uint64_t commit;
 
     struct nd_write_queue queue;

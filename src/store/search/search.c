@@ -31,6 +31,7 @@ void nd_search_release(struct nd_search *search)
     nd_candidates_release(&search->found);
     nd_candidates_release(&search->same);
     nd_shingle_set_release(&search->shingles);
+    nd_quotes_release(&search->quotes);
     free(search->met);
     free(search->searched);
     free(search->hit);
@@ -275,6 +276,16 @@ static int compare_tokens(struct nd_search *search, const struct nd_sketched *te
     return same;
 }
 
+static enum nd_status build_shingles(struct nd_search *search, const struct nd_sketched *text,
+                                     struct nd_error *err)
+{
+    if (!search->has_shingles &&
+        !nd_shingle_set_build(&search->shingles, text->shingle, (size_t)text->n_shingles))
+        return no_memory(err);
+    search->has_shingles = true;
+    return ND_OK;
+}
+
 /* The shingles of an entry: kept since an earlier comparison of this thread, or made of its text.  The
  * texts of entries do not change, and numbers are not used again. */
 static enum nd_status find_shingles(struct nd_search *search, const struct nd_search_source *source,
@@ -296,6 +307,23 @@ static enum nd_status find_shingles(struct nd_search *search, const struct nd_se
     return status;
 }
 
+enum nd_status nd_search_shared(struct nd_search *search, const struct nd_sketched *text,
+                                const struct nd_search_source *source, uint32_t number,
+                                uint64_t *n_shingles, uint64_t *shared, struct nd_error *err)
+{
+    const uint64_t *shingle;
+    size_t n;
+    enum nd_status status = build_shingles(search, text, err);
+
+    if (status == ND_OK)
+        status = find_shingles(search, source, number, &shingle, &n, err);
+    if (status != ND_OK)
+        return status;
+    *n_shingles = n;
+    *shared = nd_shingle_set_shared(&search->shingles, shingle, n, 0);
+    return ND_OK;
+}
+
 /* Whether the text shares enough shingles with an entry; `need`: so many. */
 static int compare_shingles(struct nd_search *search, const struct nd_sketched *text,
                             const struct nd_search_source *source, uint64_t need,
@@ -305,12 +333,9 @@ static int compare_shingles(struct nd_search *search, const struct nd_sketched *
     size_t n;
     enum nd_status status;
 
-    if (!search->has_shingles) {
-        if (!nd_shingle_set_build(&search->shingles, text->shingle, (size_t)text->n_shingles))
-            return no_memory(err);
-        search->has_shingles = true;
-    }
-    status = find_shingles(search, source, hit->number, &shingle, &n, err);
+    status = build_shingles(search, text, err);
+    if (status == ND_OK)
+        status = find_shingles(search, source, hit->number, &shingle, &n, err);
     if (status != ND_OK)
         return (int)status;
     hit->shared = nd_shingle_set_shared(&search->shingles, shingle, n, need);

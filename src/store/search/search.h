@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "index/live.h"
+#include "store/search/quotes.h"
 #include "store/search/signed_entries.h"
 #include "store/search/sketching.h"
 
@@ -86,6 +87,7 @@ struct nd_search {
     size_t n_searched, searched_capacity;
     struct nd_near_entry *hit;
     size_t n_hits, hit_capacity;
+    struct nd_quotes quotes; /* of whoever looks for them */
 };
 /* The maker outlives it.  False: out of memory, nd_search_release frees what was made. */
 bool nd_search_init(struct nd_search *search, struct nd_sketch_maker *maker);
@@ -101,6 +103,12 @@ enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index
  * text, which are hits in any crowd.  ND_ENOMEM, and what the source returns. */
 enum nd_status nd_search_compare(struct nd_search *search, const struct nd_sketched *text,
                                  const struct nd_search_source *source, struct nd_error *err);
+
+/* Count the shingles of an entry, and those that it shares with the text at hand.  ND_ENOMEM, and what
+ * the source returns. */
+enum nd_status nd_search_shared(struct nd_search *search, const struct nd_sketched *text,
+                                const struct nd_search_source *source, uint32_t number,
+                                uint64_t *n_shingles, uint64_t *shared, struct nd_error *err);
 
 /* Compare a text with one entry.  1: it is a hit; 0: it is not. */
 int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *text,

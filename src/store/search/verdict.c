@@ -89,9 +89,14 @@ struct row {
     struct nd_view id; /* within the transaction */
 };
 
-/* The nearest ones so far, the nearest first. */
+/* How documents of a list are ordered: as the nearest ones, or by the share of the text that they have
+ * in them, or by the share of them that the text has. */
+enum order_of_list { BY_NEARNESS, BY_SHARE_OF_TEXT, BY_SHARE_OF_OTHER };
+
+/* The first ones so far. */
 struct list {
     const struct nd_judge *judge;
+    enum order_of_list by;
     uint64_t n_shingles; /* of the text */
     struct row *row;     /* asked.limit of them */
     size_t n;
@@ -100,8 +105,20 @@ struct list {
     bool was_cut;
 };
 
+/* The share of a document: shingles that both have, of those of the text or of the document. */
+static struct nd_fraction share_of(const struct list *l, const struct nd_near_entry *near)
+{
+    return (struct nd_fraction){near->shared,
+                                l->by == BY_SHARE_OF_TEXT ? l->n_shingles : near->n_shingles};
+}
+
 static bool is_nearer(const struct list *l, const struct row *x, const struct row *y)
 {
+    if (l->by != BY_NEARNESS) {
+        int less = nd_fraction_compare(share_of(l, &x->near), share_of(l, &y->near));
+
+        return less ? less > 0 : x->order < y->order;
+    }
     return nd_near_compare(l->judge->sketching, l->n_shingles, &x->near, x->order, &y->near,
                            y->order) < 0;
 }
@@ -323,6 +340,75 @@ static enum nd_status find_cluster(const struct nd_judge *judge, size_t n_hits,
                            : status;
 }
 
+/* ---- Containment ---- */
+
+/* Whether a quote has the share that a list is of. */
+static bool is_quoted(const struct list *l, const struct nd_near_entry *near, struct nd_ratio share)
+{
+    return nd_fraction_compare(share_of(l, near), (struct nd_fraction){share.p, share.q}) >= 0;
+}
+
+static enum nd_status give_quotes(const struct list *l, const struct nd_nearest **given, size_t *n,
+                                  struct nd_error *err)
+{
+    struct nd_nearest *out = nd_arena_alloc(l->judge->answer, (l->n + 1) * sizeof *out);
+    enum nd_status status = out ? ND_OK : no_memory(err);
+
+    for (size_t i = 0; status == ND_OK && i < l->n; i++)
+        status = describe(l->judge, &l->row[i].near, l->n_shingles, l->row[i].id, &out[i], err);
+    *given = out;
+    *n = l->n;
+    return status;
+}
+
+/* List the documents that have the text in them, or that it has in it. */
+static enum nd_status list_quotes(const struct nd_judge *judge, enum order_of_list by,
+                                  struct nd_verdict *verdict, const struct nd_nearest **out,
+                                  size_t *n, struct nd_error *err)
+{
+    const struct nd_quotes *quotes = &judge->search->quotes;
+    struct list l = {
+        .judge = judge, .by = by, .n_shingles = verdict->shingles, .set = ND_NO_LABEL_SET};
+    enum nd_status status = ND_OK;
+
+    l.row = nd_arena_alloc(judge->answer, (judge->asked.limit + 1) * sizeof *l.row);
+    if (!l.row)
+        return no_memory(err);
+    for (size_t i = 0; status == ND_OK && i < quotes->n_hits; i++) {
+        const struct nd_quote *hit = &quotes->hit[i];
+        const struct nd_near_entry near = {.number = hit->number,
+                                           .set = hit->set,
+                                           .identical = hit->identical,
+                                           .n_shingles = hit->n_shingles,
+                                           .shared = hit->shared,
+                                           .distance = UINT16_MAX};
+
+        if (is_quoted(&l, &near, judge->contained->params.threshold))
+            status = add_holders(&l, &near, err);
+    }
+    verdict->was_cut |= l.was_cut;
+    return status == ND_OK ? give_quotes(&l, out, n, err) : status;
+}
+
+static enum nd_status find_quotes(const struct nd_judge *judge, struct nd_verdict *verdict,
+                                  struct nd_error *err)
+{
+    const struct nd_quotes *quotes = &judge->search->quotes;
+    enum nd_status status;
+
+    verdict->has_containment = judge->contained->params.sample != 0;
+    if (!verdict->has_containment)
+        return ND_OK;
+    verdict->work.candidates += quotes->n_candidates;
+    verdict->work.comparisons += quotes->n_compared;
+    verdict->was_cut |= quotes->was_cut;
+    status = list_quotes(judge, BY_SHARE_OF_TEXT, verdict, &verdict->contained_in,
+                         &verdict->n_contained_in, err);
+    return status == ND_OK ? list_quotes(judge, BY_SHARE_OF_OTHER, verdict, &verdict->contains,
+                                         &verdict->n_contains, err)
+                           : status;
+}
+
 enum nd_status nd_verdict_decide(const struct nd_judge *judge, const uint32_t *sets, size_t n_sets,
                                  struct nd_verdict *verdict, struct nd_error *err)
 {
@@ -331,7 +417,9 @@ enum nd_status nd_verdict_decide(const struct nd_judge *judge, const uint32_t *s
 
     take_visible(verdict, judge->search, sets, n_sets, &n_hits);
     status = find_nearest(judge, n_hits, verdict, err);
-    return status == ND_OK ? find_cluster(judge, n_hits, verdict, err) : status;
+    if (status == ND_OK)
+        status = find_cluster(judge, n_hits, verdict, err);
+    return status == ND_OK ? find_quotes(judge, verdict, err) : status;
 }
 
 /* ---- A verdict that stays ---- */
@@ -371,32 +459,50 @@ static size_t word_bytes(const struct nd_nearest *document)
     return bytes;
 }
 
+/* Count the bytes that documents take with all that they point to. */
+static size_t bytes_of(const struct nd_nearest *documents, size_t n)
+{
+    size_t bytes = n * sizeof *documents;
+
+    for (size_t i = 0; i < n; i++)
+        bytes += documents[i].key.id.len + documents[i].title.len + word_bytes(&documents[i]) +
+                 (documents[i].differs ? sizeof *documents->differs : 0);
+    return bytes;
+}
+
 enum nd_status nd_verdict_keep(struct nd_verdict *verdict, void **memory, struct nd_error *err)
 {
-    size_t n = verdict->n_nearest, bytes = verdict->cluster.key.id.len + verdict->cluster.title.len;
+    const struct nd_nearest **const list[] = {&verdict->nearest, &verdict->contained_in,
+                                              &verdict->contains};
+    const size_t n[] = {verdict->n_nearest, verdict->n_contained_in, verdict->n_contains};
+    size_t bytes = verdict->cluster.key.id.len + verdict->cluster.title.len, all = 0, n_differs = 0;
     struct nd_difference *differs;
     struct nd_nearest *copy;
     char *at;
 
-    for (size_t i = 0; i < n; i++)
-        bytes += sizeof *copy + (verdict->nearest[i].differs ? sizeof *differs : 0) +
-                 verdict->nearest[i].key.id.len + verdict->nearest[i].title.len +
-                 word_bytes(&verdict->nearest[i]);
+    for (size_t k = 0; k < 3; k++) {
+        bytes += bytes_of(*list[k], n[k]);
+        all += n[k];
+    }
     copy = malloc(bytes + 1);
     if (!copy)
         return no_memory(err);
-    if (n)
-        memcpy(copy, verdict->nearest, n * sizeof *copy);
-    differs = (struct nd_difference *)(copy + n);
-    at = (char *)(n && copy[0].differs ? differs + n : differs);
-    for (size_t i = 0; i < n; i++) {
-        keep_names(&copy[i], &at);
-        if (copy[i].differs)
-            keep_differs(&copy[i], &differs[i], &at);
+    *memory = copy;
+    differs = (struct nd_difference *)(copy + all);
+    for (size_t i = 0; i < n[0]; i++)
+        n_differs += verdict->nearest[i].differs != NULL;
+    at = (char *)(differs + n_differs);
+    for (size_t k = 0; k < 3; copy += n[k++]) {
+        if (n[k])
+            memcpy(copy, *list[k], n[k] * sizeof *copy);
+        *list[k] = copy;
+        for (size_t i = 0; i < n[k]; i++) {
+            keep_names(&copy[i], &at);
+            if (copy[i].differs)
+                keep_differs(&copy[i], differs++, &at);
+        }
     }
     if (verdict->has_cluster)
         keep_names(&verdict->cluster, &at);
-    verdict->nearest = copy;
-    *memory = copy;
     return ND_OK;
 }

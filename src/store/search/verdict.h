@@ -34,6 +34,7 @@ struct nd_judge {
     const struct nd_label_sets *sets;
     struct nd_search *search; /* which has compared the text */
     const struct nd_search_source *source;
+    const struct nd_contained *contained; /* by which search->quotes was found */
     struct nd_view text;
     struct nd_leaders *leaders; /* of this answer */
     struct nd_arena *answer;    /* the verdict points into it */

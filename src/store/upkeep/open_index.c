@@ -279,12 +279,75 @@ static enum nd_status open_signatures(struct nd_store *store, struct nd_txn *txn
     return status;
 }
 
+/* ---- Containment ---- */
+
+struct filling_contained {
+    struct nd_store *store;
+    struct nd_sketch_maker maker;
+    struct nd_reader reader;
+};
+
+static enum nd_status add_contained(struct filling_contained *f, uint32_t number,
+                                    const struct nd_entry *entry, struct nd_error *err)
+{
+    struct nd_sketched text;
+    struct nd_view content;
+    enum nd_status status = nd_reader_text(&f->reader, entry, &content, err);
+
+    if (status == ND_OK)
+        status = nd_sketch_text(&f->maker, content, &text, err);
+    return status == ND_OK
+               ? nd_contained_add(&f->store->contained, entry->label_set, number, &text, err)
+               : status;
+}
+
+static enum nd_status add_all_contained(struct filling_contained *f, struct nd_error *err)
+{
+    struct nd_entry entry;
+    uint32_t number = 0;
+    enum nd_status status = ND_OK;
+    int found;
+
+    while (status == ND_OK &&
+           (found = nd_catalog_next_entry(f->reader.txn, &number, &entry, err)) != 0) {
+        status = found < 0 ? (enum nd_status)found : add_contained(f, number, &entry, err);
+        number++;
+    }
+    return status;
+}
+
+/* The shingles are in no snapshot: all texts are read. */
+static enum nd_status open_contained(struct nd_store *store, struct nd_txn *txn,
+                                     struct nd_error *err)
+{
+    struct filling_contained f = {.store = store};
+    enum nd_status status = ND_ENOMEM;
+
+    if (nd_sketch_maker_init(&f.maker, &store->sketching, err)) {
+        if (nd_reader_init(&f.reader, store->segments)) {
+            f.reader.txn = txn;
+            status = add_all_contained(&f, err);
+        } else {
+            nd_fail(err, ND_ENOMEM, "out of memory for the shingles of a store");
+        }
+        nd_reader_release(&f.reader);
+    }
+    nd_sketch_maker_release(&f.maker);
+    return status;
+}
+
 enum nd_status nd_store_open_index(struct nd_store *store, struct nd_txn *txn,
                                    const struct nd_catalog_state *state, uint32_t *next,
                                    struct nd_error *err)
 {
     if (nd_sketching_signs(&store->sketching)) {
         enum nd_status status = open_signatures(store, txn, err);
+
+        if (status != ND_OK)
+            return status;
+    }
+    if (store->contained.params.sample) {
+        enum nd_status status = open_contained(store, txn, err);
 
         if (status != ND_OK)
             return status;

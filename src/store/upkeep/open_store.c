@@ -26,6 +26,7 @@
 #define LOCK_FILE "lock"
 #define RECIPE "recipe"
 #define LEAST "least"
+#define CONTAINMENT "containment"
 #define SEGMENTS "segments"
 
 struct nd_store_options nd_store_options_default(void)
@@ -91,6 +92,11 @@ const struct nd_recipe *nd_store_recipe(const struct nd_store *store)
     return store->recipe;
 }
 
+struct nd_ratio nd_store_containment(const struct nd_store *store)
+{
+    return store->contained.params.threshold;
+}
+
 struct nd_ratio nd_store_least(const struct nd_store *store)
 {
     return store->sketching.least;
@@ -104,17 +110,23 @@ enum nd_status nd_store_check_at(const struct nd_store *store, struct nd_ratio a
 
 /* ---- A new store ---- */
 
-static enum nd_status put_least(struct nd_txn *txn, struct nd_ratio least, struct nd_error *err)
+/* Ratios that a store is made with. */
+struct made_with {
+    struct nd_ratio least, containment;
+};
+
+static enum nd_status put_ratio(struct nd_txn *txn, const char *name, struct nd_ratio ratio,
+                                struct nd_error *err)
 {
     char text[32];
-    int len = snprintf(text, sizeof text, "%u/%u", least.p, least.q);
+    int len = snprintf(text, sizeof text, "%u/%u", ratio.p, ratio.q);
 
-    return least.q ? nd_catalog_put_meta(txn, LEAST, (struct nd_view){text, (size_t)len}, err)
+    return ratio.q ? nd_catalog_put_meta(txn, name, (struct nd_view){text, (size_t)len}, err)
                    : ND_OK;
 }
 
 static enum nd_status put_first_rows(struct nd_catalog *catalog, const struct nd_recipe *recipe,
-                                     struct nd_ratio least, struct nd_error *err)
+                                     struct made_with with, struct nd_error *err)
 {
     const struct nd_catalog_state state = {0};
     struct nd_txn *txn = NULL;
@@ -127,7 +139,9 @@ static enum nd_status put_first_rows(struct nd_catalog *catalog, const struct nd
     if (status == ND_OK)
         status = nd_catalog_put_meta(txn, RECIPE, (struct nd_view){text, len}, err);
     if (status == ND_OK)
-        status = put_least(txn, least, err);
+        status = put_ratio(txn, LEAST, with.least, err);
+    if (status == ND_OK)
+        status = put_ratio(txn, CONTAINMENT, with.containment, err);
     if (status == ND_OK)
         status = nd_catalog_put_state(txn, &state, err);
     free(text);
@@ -152,7 +166,7 @@ static void remove_made(const char *made)
     (void)rmdir(made);
 }
 
-static enum nd_status fill_folder(const char *made, struct nd_recipe *recipe, struct nd_ratio least,
+static enum nd_status fill_folder(const char *made, struct nd_recipe *recipe, struct made_with with,
                                   struct nd_store_tables *tables, struct nd_error *err)
 {
     enum nd_status status = nd_store_tables_copy(tables, recipe, made, err);
@@ -160,7 +174,7 @@ static enum nd_status fill_folder(const char *made, struct nd_recipe *recipe, st
     char path[4096 + 64];
 
     if (status == ND_OK)
-        status = catalog ? put_first_rows(catalog, recipe, least, err) : ND_EIO;
+        status = catalog ? put_first_rows(catalog, recipe, with, err) : ND_EIO;
     nd_catalog_close(catalog);
     snprintf(path, sizeof path, "%s/" SEGMENTS, made);
     if (status == ND_OK && mkdir(path, 0700) != 0)
@@ -169,7 +183,7 @@ static enum nd_status fill_folder(const char *made, struct nd_recipe *recipe, st
 }
 
 static enum nd_status make_store(const char *folder, struct nd_recipe *recipe,
-                                 struct nd_ratio least, struct nd_store_tables *tables,
+                                 struct made_with with, struct nd_store_tables *tables,
                                  struct nd_error *err)
 {
     char *made;
@@ -177,7 +191,7 @@ static enum nd_status make_store(const char *folder, struct nd_recipe *recipe,
 
     if (status != ND_OK)
         return status;
-    status = fill_folder(made, recipe, least, tables, err);
+    status = fill_folder(made, recipe, with, tables, err);
     if (status == ND_OK)
         status = nd_folder_publish(made, folder, err);
     if (status != ND_OK) {
@@ -241,31 +255,30 @@ static enum nd_status read_recipe(struct nd_store *store, struct nd_txn *txn, st
     return nd_recipe_parse(store->recipe, "the recipe of the store", text.data, text.len, err);
 }
 
-/* Read down to where neighbours are found, and compare it with what was asked for. */
-static enum nd_status read_least(struct nd_store *store, struct nd_txn *txn, struct nd_ratio *least,
+/* Read a ratio that the store was made with, and compare it with the one that was asked for. */
+static enum nd_status read_ratio(struct nd_store *store, struct nd_txn *txn, const char *name,
+                                 struct nd_ratio asked, struct nd_ratio *ratio,
                                  struct nd_error *err)
 {
-    const struct nd_ratio asked = store->options.least;
     struct nd_view text;
-    int found = nd_catalog_get_meta(txn, LEAST, &text, err);
+    int found = nd_catalog_get_meta(txn, name, &text, err);
 
-    *least = (struct nd_ratio){0, 0};
+    *ratio = (struct nd_ratio){0, 0};
     if (found < 0)
         return (enum nd_status)found;
-    if (found && nd_ratio_parse(text.data, text.len, least, NULL) != ND_OK)
-        return nd_fail(err, ND_EINPUT, "%s: the row '" LEAST "' of the store is no ratio",
-                       store->folder);
-    if (asked.q == 0 || (asked.p == least->p && asked.q == least->q))
+    if (found && nd_ratio_parse(text.data, text.len, ratio, NULL) != ND_OK)
+        return nd_fail(err, ND_EINPUT, "%s: the row '%s' of the store is no ratio", store->folder,
+                       name);
+    if (asked.q == 0 || (asked.p == ratio->p && asked.q == ratio->q))
         return ND_OK;
     if (!found)
         return nd_fail(err, ND_EINVAL,
-                       "%s: the store was made without least: export it, and import it into a new "
-                       "one",
-                       store->folder);
-    return nd_fail(err, ND_EINVAL,
-                   "%s: the store was made with least = %u/%u: export it, and import it into a new "
-                   "one",
-                   store->folder, least->p, least->q);
+                       "%s: the store was made without %s: export it, and import it into a new one",
+                       store->folder, name);
+    return nd_fail(
+        err, ND_EINVAL,
+        "%s: the store was made with %s = %u/%u: export it, and import it into a new one",
+        store->folder, name, ratio->p, ratio->q);
 }
 
 static enum nd_status read_label_sets(struct nd_store *store, struct nd_txn *txn, uint32_t n,
@@ -342,7 +355,7 @@ static enum nd_status open_parts(struct nd_store *store, struct nd_txn *txn,
                                  struct nd_catalog_state *state, struct nd_error *err)
 {
     enum nd_status status = read_recipe(store, txn, err);
-    struct nd_ratio least = {0, 0};
+    struct made_with with = {{0, 0}, {0, 0}};
     char *path;
 
     if (status == ND_OK)
@@ -350,9 +363,14 @@ static enum nd_status open_parts(struct nd_store *store, struct nd_txn *txn,
     if (status == ND_OK)
         status = nd_store_tables_open(store->tables, store->recipe, store->folder, err);
     if (status == ND_OK)
-        status = read_least(store, txn, &least, err);
+        status = read_ratio(store, txn, LEAST, store->options.least, &with.least, err);
     if (status == ND_OK)
-        status = nd_sketching_init(&store->sketching, store->recipe, least, err);
+        status =
+            read_ratio(store, txn, CONTAINMENT, store->options.containment, &with.containment, err);
+    if (status == ND_OK)
+        status = nd_sketching_init(&store->sketching, store->recipe, with.least, err);
+    if (status == ND_OK)
+        status = nd_contained_init(&store->contained, &store->sketching, with.containment, err);
     if (status == ND_OK)
         status = list_reads(store, err);
     if (status == ND_OK)
@@ -476,6 +494,7 @@ static void free_store(struct nd_store *store)
     }
     nd_index_free(store->index);
     nd_signed_entries_release(&store->signatures);
+    nd_contained_release(&store->contained);
     nd_segments_close(store->segments);
     nd_catalog_close(store->catalog);
     free((void *)(uintptr_t)store->reads.field);
@@ -512,16 +531,21 @@ static enum nd_status look_for_store(const char *folder, bool *is_there, struct 
     return ND_OK;
 }
 
-/* Check that a store by a recipe can find neighbours down to `least`. */
-static enum nd_status check_least(const struct nd_recipe *recipe, struct nd_ratio least,
-                                  struct nd_error *err)
+/* Check that a store by a recipe can find neighbours down to `least`, and containment. */
+static enum nd_status check_ratios(const struct nd_recipe *recipe, const struct made_with *with,
+                                   struct nd_error *err)
 {
-    struct nd_sketching tried = {.least = least};
-    enum nd_status status =
-        least.q || least.p ? nd_sketching_init(&tried, recipe, least, err) : ND_OK;
+    struct nd_sketching tried = {.least = with->least};
+    struct nd_contained contained;
+    enum nd_status status;
 
-    if (status == ND_OK && (least.q || least.p))
-        nd_sketching_release(&tried);
+    if (!with->least.q && !with->containment.q)
+        return ND_OK;
+    status = nd_sketching_init(&tried, recipe, with->least, err);
+    if (status != ND_OK)
+        return status;
+    status = nd_contained_init(&contained, &tried, with->containment, err);
+    nd_sketching_release(&tried);
     return status;
 }
 
@@ -530,6 +554,7 @@ static enum nd_status make_if_missing(const char *folder, const struct nd_store_
                                       struct nd_error *err)
 {
     struct nd_store_tables tables = {.n = 0};
+    const struct made_with with = {options->least, options->containment};
     struct nd_recipe *recipe;
     bool is_there;
     enum nd_status status = look_for_store(folder, &is_there, err);
@@ -547,9 +572,9 @@ static enum nd_status make_if_missing(const char *folder, const struct nd_store_
     if (status == ND_OK)
         status = nd_store_tables_open(&tables, recipe, NULL, err);
     if (status == ND_OK)
-        status = check_least(recipe, options->least, err);
+        status = check_ratios(recipe, &with, err);
     if (status == ND_OK)
-        status = make_store(folder, recipe, options->least, &tables, err);
+        status = make_store(folder, recipe, with, &tables, err);
     nd_recipe_free(recipe);
     nd_store_tables_close(&tables);
     return status;

@@ -214,7 +214,8 @@ static void remove_folder(const char *path)
 }
 
 static enum nd_status fill(struct nd_store *from, const char *made, const struct nd_recipe *recipe,
-                           struct nd_ratio least, uint64_t *documents, struct nd_error *err)
+                           struct nd_ratio least, struct nd_ratio containment, uint64_t *documents,
+                           struct nd_error *err)
 {
     struct nd_store_options options = nd_store_options_default();
     struct nd_store *to;
@@ -224,6 +225,7 @@ static enum nd_status fill(struct nd_store *from, const char *made, const struct
     options.create = true;
     options.recipe = recipe;
     options.least = least;
+    options.containment = containment;
     options.threads = from->options.threads;
     options.visits = from->options.visits;
     to = nd_store_open(made, &options, err);
@@ -238,7 +240,8 @@ static enum nd_status fill(struct nd_store *from, const char *made, const struct
 
 enum nd_status nd_store_resketch(struct nd_store *store, const char *folder,
                                  const struct nd_recipe *recipe, struct nd_ratio least,
-                                 uint64_t *documents, struct nd_error *err)
+                                 struct nd_ratio containment, uint64_t *documents,
+                                 struct nd_error *err)
 {
     struct nd_error why = {.status = ND_OK};
     char *made;
@@ -250,7 +253,7 @@ enum nd_status nd_store_resketch(struct nd_store *store, const char *folder,
     status = nd_folder_make_beside(folder, &made, err);
     if (status != ND_OK)
         return status;
-    status = fill(store, made, recipe, least, documents, &why);
+    status = fill(store, made, recipe, least, containment, documents, &why);
     if (status == ND_OK)
         status = nd_folder_publish(made, folder, &why);
     if (status != ND_OK) {

@@ -51,7 +51,7 @@ void nd_store_stats(struct nd_store *store, struct nd_store_stats *out)
     add_rows(store, out);
     if (store->index) {
         nd_rwlock_read(store->index_lock);
-        out->index_bytes = nd_index_bytes(store->index);
+        out->index_bytes = nd_index_bytes(store->index) + nd_contained_bytes(&store->contained);
         out->index_documents = nd_index_count(store->index);
         nd_rwlock_unlock(store->index_lock);
     }

@@ -218,6 +218,8 @@ static enum nd_status insert_row(struct nd_writer *w, const struct nd_sketched *
         status = nd_signed_entries_add(&w->store->signatures, sketching->rows.plan.matching, number,
                                        text->signatures, row->group,
                                        nd_row_is_signed(sketching, row), err);
+    if (status == ND_OK)
+        status = nd_contained_add(&w->store->contained, row->group, number, text, err);
     nd_rwlock_unlock(w->store->index_lock);
     return status;
 }
@@ -275,6 +277,21 @@ static enum nd_status put_entry(struct nd_writer *w, const struct nd_write *writ
 
 /* ---- Verdicts ---- */
 
+/* Find what has the text in it, and what it has in it, among what the caller sees. */
+static enum nd_status find_quotes(struct nd_writer *w, const struct nd_write *write,
+                                  struct nd_error *err)
+{
+    const struct nd_search_source source =
+        w->gone.n ? nd_reader_source_checked(&w->reader) : nd_reader_source(&w->reader);
+    struct nd_quotes *quotes = &w->search.quotes;
+    enum nd_status status = nd_quotes_collect(quotes, &w->store->contained, &write->sketched,
+                                              w->visible.number, w->visible.n, UINT32_MAX, err);
+
+    return status == ND_OK ? nd_quotes_compare(quotes, &w->store->contained, &w->search,
+                                               &write->sketched, &source, err)
+                           : status;
+}
+
 /* Decide about a text that was searched. */
 static enum nd_status judge(struct nd_writer *w, struct nd_write *write, struct nd_own_document own,
                             struct nd_error *err)
@@ -284,6 +301,7 @@ static enum nd_status judge(struct nd_writer *w, struct nd_write *write, struct 
                              .sets = w->store->sets,
                              .search = &w->search,
                              .source = &source,
+                             .contained = &w->store->contained,
                              .text = write->sketched.text,
                              .leaders = &w->leaders,
                              .answer = &w->answer,
@@ -295,7 +313,9 @@ static enum nd_status judge(struct nd_writer *w, struct nd_write *write, struct 
     nd_arena_reset(&w->answer);
     nd_leaders_begin(&w->leaders, w->reader.txn, w->visible.number, w->visible.n);
     nd_judge_ask(&judge, &write->asked, w->now);
-    status = nd_verdict_decide(&judge, w->visible.number, w->visible.n, verdict, err);
+    status = find_quotes(w, write, err);
+    if (status == ND_OK)
+        status = nd_verdict_decide(&judge, w->visible.number, w->visible.n, verdict, err);
     free(write->kept);
     write->kept = NULL;
     return status == ND_OK ? nd_verdict_keep(verdict, &write->kept, err) : status;

@@ -70,6 +70,7 @@ static void forget(struct nd_store *store, uint32_t number)
 {
     (void)nd_index_delete(store->index, number, NULL);
     nd_signed_entries_remove(&store->signatures, number);
+    nd_contained_remove(&store->contained, number);
 }
 
 /* Nothing of the transaction is to be seen any more. */
