@@ -154,16 +154,15 @@ static const struct nd_matching *matching_of(const struct nd_search *search)
 static void score_same_tokens(struct nd_search *search, const struct nd_signed_entries *entries,
                               const struct nd_sketched *text, size_t first)
 {
-    struct nd_match match;
-
     for (size_t i = first; i < search->n_met; i++) {
+        struct nd_match match = {.distance = UINT16_MAX};
         struct nd_met *met = &search->met[i];
         bool holds = met->number < entries->next &&
                      nd_matching_compare_stored(matching_of(search), text->signatures,
                                                 entries->index, met->number, &match);
 
         met->score = holds ? (uint16_t)match.score : ND_SCORE_NONE;
-        met->distance = met->number < entries->next ? (uint16_t)match.distance : UINT16_MAX;
+        met->distance = (uint16_t)match.distance;
     }
 }
 

@@ -105,7 +105,7 @@ enum nd_status nd_store_tables_open(struct nd_store_tables *tables, struct nd_re
                                     const char *folder, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
-    struct nd_error why;
+    struct nd_error why = {.status = ND_ENOMEM};
 
     for (unsigned i = 0; status == ND_OK && i < recipe->method.n_signatures; i++)
         status = open_of(tables, &recipe->method.signature[i], folder, &why);
@@ -284,7 +284,7 @@ static enum nd_status match_table(const struct nd_recipe_signature *asked, char 
 enum nd_status nd_store_tables_match(struct nd_recipe *asked, const struct nd_recipe *own,
                                      const char *folder, struct nd_error *err)
 {
-    struct nd_error why;
+    struct nd_error why = {.status = ND_ENOMEM};
     enum nd_status status = ND_OK;
 
     for (unsigned i = 0; status == ND_OK && i < asked->method.n_signatures; i++) {
