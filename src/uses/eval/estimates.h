@@ -5,7 +5,7 @@
 #include "uses/eval/relation.h"
 #include "uses/eval/resample.h"
 
-enum nd_estimate {
+enum nd_estimated {
     ND_ESTIMATE_PRECISION,
     ND_ESTIMATE_RECALL,
     ND_ESTIMATE_F1,
