@@ -257,10 +257,14 @@ static bool reproduce(const struct settings *s, const char *name, struct results
 {
     struct nd_error err;
     struct lab *lab = lab_read(name, &err);
-    struct lab_run run = {.lab = lab};
-    enum nd_status status =
-        lab ? lab_run_all(&run, lab, &s->use.lab_places, s->use.lab_files, &err) : err.status;
+    struct lab_run run;
+    enum nd_status status;
 
+    if (!lab) {
+        say("%s", err.message);
+        return false;
+    }
+    status = lab_run_all(&run, lab, &s->use.lab_places, s->use.lab_files, &err);
     if (status == ND_OK) {
         s->use.lab_tsv ? put_rows(to->file, &run) : put_report(to->file, &run);
         (void)fflush(to->file);

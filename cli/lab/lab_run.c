@@ -25,8 +25,6 @@
 
 enum { WORDS = 128 };
 
-extern char **environ;
-
 struct stepping {
     struct lab_run *run;
     const struct lab_places *places;
@@ -469,7 +467,7 @@ enum nd_status lab_run_all(struct lab_run *run, const struct lab *lab,
         run_part(&s, i);
     for (size_t i = 0; i < lab->n_series && !stopped_by; i++)
         compute_series(&s, i);
-    if (!output)
+    if (!output && s.folder)
         remove_folder(s.folder);
     free(s.folder);
     listen_no_more(old);
