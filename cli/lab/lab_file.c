@@ -16,8 +16,8 @@ struct lab_reader {
     struct lab *lab;
     const char *file;
     unsigned line;
-    unsigned more;   /* lines that went on with it */
-    char heading[8]; /* of the section; "": none yet */
+    unsigned more; /* lines that went on with it */
+    enum { IN_NONE, IN_WHOLE, IN_FILE, IN_STEP, IN_SERIES } section;
     struct nd_error *err;
 };
 
@@ -175,13 +175,13 @@ static bool set_key(struct lab_reader *r, const char *key, const char *value)
 {
     struct lab *lab = r->lab;
 
-    if (strcmp(r->heading, "whole") == 0)
+    if (r->section == IN_WHOLE)
         return set_of_whole(r, key, value);
-    if (strcmp(r->heading, "series") == 0)
+    if (r->section == IN_SERIES)
         return set_of_series(r, key, value);
-    if (strcmp(r->heading, "step") == 0 && strcmp(key, "run") == 0)
+    if (r->section == IN_STEP && strcmp(key, "run") == 0)
         return set_string(r, &lab->part[lab->n_parts - 1].run, value);
-    return refuse(r, *r->heading ? "[step] has no key " : "no section has begun before ", key);
+    return refuse(r, r->section ? "[step] has no key " : "no section has begun before ", key);
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
@@ -220,7 +220,7 @@ static bool begin_section(struct lab_reader *r, char *line)
     kind = next_word(&at);
     name = next_word(&at);
     if (kind && !name && strcmp(kind, "reproduction") == 0) {
-        strcpy(r->heading, "whole");
+        r->section = IN_WHOLE;
         return true;
     }
     if (!kind || !name || next_word(&at))
@@ -229,12 +229,12 @@ static bool begin_section(struct lab_reader *r, char *line)
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
         return refuse(r, "names have small letters, digits and hyphens: ", name);
     if (strcmp(kind, "series") == 0) {
-        strcpy(r->heading, "series");
+        r->section = IN_SERIES;
         return begin_series(r, name);
     }
     if (strcmp(kind, "step") != 0 && strcmp(kind, "file") != 0)
         return refuse(r, "there are no sections of the kind ", kind);
-    strcpy(r->heading, kind);
+    r->section = strcmp(kind, "step") == 0 ? IN_STEP : IN_FILE;
     return begin_part(r, name);
 }
 
@@ -245,7 +245,7 @@ static bool read_line(struct lab_reader *r, char *line)
 
     if (*line == '[')
         return begin_section(r, line);
-    if (strcmp(r->heading, "file") == 0)
+    if (r->section == IN_FILE)
         return append_line(r, &r->lab->part[r->lab->n_parts - 1].text,
                            line + (*line == '\\' && line[1] == '['));
     while (len && isspace((unsigned char)line[len - 1]))
@@ -307,7 +307,7 @@ static bool check_whole(struct lab_reader *r)
 /* End a line, with those that begin with a space and go on with it. Return what comes next. */
 static char *end_of(struct lab_reader *r, char *line)
 {
-    const bool goes_on = strcmp(r->heading, "file") != 0 && *line && !strchr("[#\n", *line);
+    const bool goes_on = r->section != IN_FILE && *line && !strchr("[#\n", *line);
     char *end = line + strcspn(line, "\n");
 
     for (r->more = 0; goes_on && *end && (end[1] == ' ' || end[1] == '\t'); r->more++) {
