@@ -1,5 +1,6 @@
 /* fuzz_http.c - targets, header fields, keys and documents of requests: what is accepted is in order
  */
+#define _XOPEN_SOURCE 700
 #include "base/utf8.h"
 #include "server/access_keys.h"
 #include "server/posted.h"
@@ -7,6 +8,8 @@
 #include "server/wire/head.h"
 #include "server/wire/target.h"
 
+#include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,6 +148,32 @@ static void check_keys(const char *data, size_t size)
 
 /* ---- Documents ---- */
 
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    (void)about;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+/* The session of an empty store, which is there as long as the process, and whose files are gone. */
+static struct nd_session *a_session(void)
+{
+    static struct nd_session *session;
+    struct nd_store_options options = nd_store_options_default();
+    char parent[] = "/tmp/fuzz-http-XXXXXX", folder[sizeof parent + 8];
+
+    if (session)
+        return session;
+    options.create = true;
+    options.snapshot_every_s = 0;
+    require(mkdtemp(parent) != NULL);
+    (void)snprintf(folder, sizeof folder, "%s/store", parent);
+    session = nd_session_new(nd_store_open(folder, &options, NULL), NULL);
+    require(session != NULL && nftw(parent, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+    return session;
+}
+
 static void check_posted(enum nd_refusal refusal, const struct nd_posted *posted,
                          const struct nd_error *err)
 {
@@ -159,7 +188,8 @@ static void check_posted(enum nd_refusal refusal, const struct nd_posted *posted
 static void check_document(const char *data, size_t size)
 {
     const struct nd_input_options options = nd_input_options_default();
-    struct nd_workspace w = {.json = nd_json_indexer_new(),
+    struct nd_workspace w = {.session = a_session(),
+                             .json = nd_json_indexer_new(),
                              .parser = nd_parser_new(&options, NULL)};
     struct nd_error err = {.message = ""};
     struct nd_buffer body = {0};
