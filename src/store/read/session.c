@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "record/content.h"
+#include "store/search/compare_quotes.h"
 #include "store/search/verdict.h"
 
 struct nd_session *nd_session_new(struct nd_store *store, struct nd_error *err)

@@ -1,7 +1,7 @@
 /* quotes.h - the entries that have most of a text in them, or of which a text has most
  *
  *     nd_quotes_collect(&search->quotes, &store->contained, &text, sets, n_sets, below, &err);
- *     nd_quotes_compare(&search->quotes, search, &text, &source, &err);
+ *     nd_quotes_compare(&search->quotes, &store->contained, search, &text, &source, &err);
  *     … quotes->hit, quotes->n_hits, quotes->was_cut …
  *
  * Each label set has an index of its own, so that what is found there, and what is done for it,
@@ -73,12 +73,5 @@ void nd_quotes_release(struct nd_quotes *quotes);
 enum nd_status nd_quotes_collect(struct nd_quotes *quotes, const struct nd_contained *contained,
                                  const struct nd_sketched *text, const uint32_t *sets,
                                  size_t n_sets, uint32_t below, struct nd_error *err);
-
-struct nd_search;
-struct nd_search_source;
-/* Compare them exactly, at most max_checks in each set; the hits that are left have the share. */
-enum nd_status nd_quotes_compare(struct nd_quotes *quotes, const struct nd_contained *contained,
-                                 struct nd_search *search, const struct nd_sketched *text,
-                                 const struct nd_search_source *source, struct nd_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "index/live.h"
+#include "store/search/compare_quotes.h"
 #include "store/search/verdict.h"
 #include "store/write/writer.h"
 
