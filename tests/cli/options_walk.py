@@ -85,7 +85,7 @@ OF_DOCUMENTS = {
     "index stats": "--recipe default docs.jsonl",
 }
 # Options that come behind those of the base, which they replace.
-LAST = {"--insert", "--delete", "--swap", "--replace", "--strata", "--size", "--html", "--set", "--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
+LAST = {"--removed", "--report", "--insert", "--delete", "--swap", "--replace", "--strata", "--size", "--html", "--set", "--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
 OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--layout", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
 ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "binary": "dir data.bin a.txt",
        "short": "docs.jsonl d6 d8", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
@@ -311,6 +311,8 @@ UNSEEN += ["force"]
 UNSEEN += ["apply text-format", "apply max-bad"]
 # sample shows its documents, which are JSON Lines; judging.bats tries what is of texts, and judged files.
 UNSEEN += ["eval judged", "eval weights", "sample documents"] + ["sample " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
+# audit is given documents by their ids, and a file of lines has none.
+UNSEEN += ["audit unit"]
 # Nor do those of clusters: clusters.bats tries these.
 UNSEEN += ["clusters " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # eval reads only the ids of its documents, and a result of pairs removes none: eval.bats tries these.
