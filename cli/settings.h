@@ -180,8 +180,8 @@ enum commands {
                FOR_PERTURB | FOR_AUDIT, /* that read any number of inputs */
     FOR_PAIRWISE =
         FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
-    FOR_ALL = FOR_AUDIT | FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_SKETCH | FOR_DF |
-              FOR_USES | FOR_INDEX, /* that read documents, by a recipe */
+    FOR_ALL = FOR_AUDIT | FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_SKETCH |
+              FOR_DF | FOR_USES | FOR_INDEX, /* that read documents, by a recipe */
     FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL | FOR_SAMPLE |
                 FOR_PERTURB, /* that read documents */
     FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_SWEEP | FOR_DF | FOR_HAMMING | FOR_CLIENT | FOR_EVAL |

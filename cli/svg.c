@@ -744,9 +744,11 @@ static void draw_values(FILE *out, double bottom, const struct curve_range *r)
 {
     const double tick = svg_tick(r->high - r->low, false);
 
-    for (double k = ceil(r->low / tick - 1e-9); k * tick <= r->high + tick * 1e-9; k++)
-        svg_number(out, x_of_value(r, k * tick), bottom + 16, "middle",
-                   k * tick + 0.0); /* not -0 */
+    const double first = ceil(r->low / tick - 1e-9) * tick + 0.0; /* not -0 */
+    const unsigned n = (unsigned)((r->high - first) / tick + 1e-9);
+
+    for (unsigned i = 0; i <= n; i++)
+        svg_number(out, x_of_value(r, first + i * tick), bottom + 16, "middle", first + i * tick);
 }
 
 /* A line with dots, of which there are not so many that they cover one another. */
@@ -779,8 +781,7 @@ static void draw_rate(FILE *out, double bottom, const struct curve_range *r,
 
 void draw_curves(FILE *out, const char *column, const struct nd_eval_point *point, size_t n)
 {
-    size_t charts = 0;
-    double y = TOP;
+    size_t charts = 0, chart = 0;
 
     for (size_t i = 0; i < n; i++)
         charts += !i || point[i].result != point[i - 1].result;
@@ -789,8 +790,8 @@ void draw_curves(FILE *out, const char *column, const struct nd_eval_point *poin
           out);
     if (!charts)
         svg_text(out, SVG_LEFT, 34, "start", "note", "There is no pair to draw.", 0);
-    for (size_t from = 0, to; from < n; from = to, y += SVG_STRIDE) {
-        const double bottom = y + SVG_CHART;
+    for (size_t from = 0, to; from < n; from = to, chart++) {
+        const double y = TOP + (double)chart * SVG_STRIDE, bottom = y + SVG_CHART;
         struct curve_range range;
 
         for (to = from + 1; to < n && point[to].result == point[from].result;)

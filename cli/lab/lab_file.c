@@ -131,14 +131,15 @@ static bool add_to(struct lab_reader *r, char **list, size_t *n, size_t most, co
 static bool set_of_whole(struct lab_reader *r, const char *key, const char *value)
 {
     struct lab *lab = r->lab;
-    char **to = strcmp(key, "title") == 0     ? &lab->title
-                : strcmp(key, "paper") == 0   ? &lab->paper
-                : strcmp(key, "corpus") == 0  ? &lab->corpus
-                : strcmp(key, "package") == 0 ? &lab->package
-                                              : NULL;
 
-    if (to)
-        return set_string(r, to, value);
+    if (strcmp(key, "title") == 0)
+        return set_string(r, &lab->title, value);
+    if (strcmp(key, "paper") == 0)
+        return set_string(r, &lab->paper, value);
+    if (strcmp(key, "corpus") == 0)
+        return set_string(r, &lab->corpus, value);
+    if (strcmp(key, "package") == 0)
+        return set_string(r, &lab->package, value);
     if (strcmp(key, "remark") == 0)
         return add_to(r, lab->remark, &lab->n_remarks, LAB_REMARKS, value);
     if (strcmp(key, "cannot") == 0)

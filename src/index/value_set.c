@@ -28,7 +28,7 @@ static void put(struct nd_value_set *s, uint32_t value)
 
 static bool grow(struct nd_value_set *s, size_t n_slots)
 {
-    struct nd_value_set larger = {.n_slots = n_slots};
+    struct nd_value_set larger = {.n_slots = n_slots}, old = *s;
     unsigned width = 0; /* bits of the number of a slot */
 
     while (width < 32 && (size_t)1 << width < n_slots)
@@ -36,7 +36,7 @@ static bool grow(struct nd_value_set *s, size_t n_slots)
     larger.per_slot = width + BITS <= 32 ? BITS : 32 - width;
     larger.shift = 32 - width - larger.per_slot;
     larger.slot = calloc(n_slots, sizeof *larger.slot);
-    larger.bit = calloc((n_slots << larger.per_slot) / 64, sizeof *larger.bit);
+    larger.bit = calloc((n_slots << larger.per_slot) / 64 + 1, sizeof *larger.bit);
     if (!larger.slot || !larger.bit) {
         nd_value_set_release(&larger);
         return false;
@@ -44,8 +44,8 @@ static bool grow(struct nd_value_set *s, size_t n_slots)
     for (size_t i = 0; i < s->n_slots; i++)
         if (s->slot[i])
             put(&larger, s->slot[i]);
-    nd_value_set_release(s);
     *s = larger;
+    nd_value_set_release(&old);
     return true;
 }
 

@@ -88,7 +88,7 @@ static enum nd_status put_recipe(struct page *p, struct nd_error *err)
 
 static void put_sizes(struct page *p)
 {
-    struct nd_html_bar bar[ND_CLUSTER_STEPS];
+    struct nd_html_bar bar[ND_CLUSTER_STEPS] = {{.value = 0}};
     size_t n = 0;
 
     for (unsigned i = 0; i < ND_CLUSTER_STEPS; i++)
@@ -114,7 +114,7 @@ static void put_sizes(struct page *p)
 static void put_measured(struct page *p)
 {
     const struct nd_run_summary *s = p->of->summary;
-    struct nd_html_bar bar[ND_RUN_STEPS];
+    struct nd_html_bar bar[ND_RUN_STEPS] = {{.value = 0}};
 
     if (!s->measured_by || !s->near)
         return;

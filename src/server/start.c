@@ -201,7 +201,7 @@ static enum nd_status find_simhash(struct nd_server *server, struct nd_error *er
 {
     struct nd_workspace *w = nd_workspace_borrow(server->workspaces);
     const struct nd_document document = {.text = {"a", 1}};
-    struct nd_fingerprint fingerprint;
+    struct nd_fingerprint fingerprint = {.has_simhash = false};
     struct nd_view text;
     enum nd_store_result result;
 

@@ -147,7 +147,8 @@ static bool copy_word(struct nd_view *to, struct nd_view word)
         return false;
     memcpy(copy, word.data, word.len);
     free((char *)(uintptr_t)to->data);
-    *to = (struct nd_view){copy, word.len};
+    to->data = copy;
+    to->len = word.len;
     return true;
 }
 

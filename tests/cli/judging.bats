@@ -26,6 +26,7 @@ labelled() {
     [ "${lines[0]}" = "$(printf 'stratum\tlisted\tpairs\tdrawn')" ]
     [ "${lines[1]}" = "$(printf '0.5-0.6\t1\t50\t5')" ]
     [ "${lines[6]}" = "$(printf 'near-miss 0.2-0.3\t0\t50\t5')" ]
+    # shellcheck disable=SC2154 # run sets it
     [[ $stderr == "40 of 400 pairs to judge, from 8 strata: the share of right ones to within "* ]]
     neardup sample -q pairs.tsv --strata resemblance:0.5,0.95 -n 20 --allocation equal >rows
     [ "$(column stratum rows | sort | uniq -c | awk '{ print $1 }' | sort | tr '\n' ' ')" = "6 7 7 " ]

@@ -165,7 +165,7 @@ END
     head='[reproduction]\ntitle = A\npaper = B\n'
     n=0
     while IFS='|' read -r text message; do
-        printf "$text" >bad.ini
+        printf %b "$text" >bad.ini
         run -2 neardup reproduce ./bad.ini
         [[ $output == *"./bad.ini:"*"$message"* ]]
         n=$((n + 1))

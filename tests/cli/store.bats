@@ -18,6 +18,7 @@ make_store() {
     cat >>docs.jsonl <<'END'
 {"id":"d1","security":["p","q"],"text":"another text with strange \u2028 characters \"\\"}
 END
+    # shellcheck disable=SC2028
     echo '{"id":"d2","title":"The second\nversion","text":"a second version of this document"}' >>docs.jsonl
     neardup client post -q --url "$url" --connections 1 docs.jsonl >/dev/null
     neardup client delete --url "$url" d30
@@ -172,6 +173,7 @@ PY
     stop
     cp -r store whole
     # A sanitizer would end the process with a status of its own, where a signal is expected.
+    # shellcheck disable=SC2030,SC2031
     export ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0
     crashed=0
     for seed in $(seq "$(sized 400 40)"); do
@@ -358,6 +360,7 @@ told() {
     stop
     cp -r store whole
     # A sanitizer would end the process with a status of its own, where a signal is expected.
+    # shellcheck disable=SC2030,SC2031
     export ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0
     refused=0 answered=0
     for seed in $(seq "$(sized 200 25)"); do

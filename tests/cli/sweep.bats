@@ -122,10 +122,11 @@ END
 
 @test "sweep: what cannot be tried is refused before anything is read, and names the setting" {
     corpus
+    # shellcheck disable=SC2089,SC2090 # the quotes are of the message
     for try in "--set threshold=0.5,2|threshold=2: " "--set treshold=1,2|treshold=1: " "--set threshold|'threshold' does not have the form" \
         "--set recipe=manku-2008,default|recipe=manku-2008: " "--set threshold=1,1|threshold has the value '1' twice" \
         "--set threshold=0.5 --df none.df|none.df: no recipe needs a df table"; do
-        # shellcheck disable=SC2086
+        # shellcheck disable=SC2086,SC2090
         run neardup sweep --truth truth.tsv --universe labelled docs.jsonl ${try%%|*}
         [ "$status" -eq 2 ]
         [[ $output == *"${try#*|}"* ]]

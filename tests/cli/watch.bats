@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # watch.bats - neardup client watch: folders, a file that grows, a pipe; with a service that is away at times
 
-bats_require_minimum_version 1.5.0
 # shellcheck disable=SC2154,SC2030,SC2031 # url, line and pid are those of service.bash; each test has its own
+bats_require_minimum_version 1.5.0
 load common
 load service
 

@@ -317,7 +317,7 @@ static int by_order(const void *left, const void *right)
 /* The second pass is over: list the samples in the order of the corpus. */
 static enum nd_status list(struct auditing *a, struct nd_error *err)
 {
-    struct drawn_document *all = a->worker[0].sampled;
+    struct drawn_document *all;
     size_t n = 0, at = 0;
 
     for (unsigned i = 0; i < a->n_workers; i++)
