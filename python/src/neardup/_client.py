@@ -518,7 +518,9 @@ class Client:
             The text was refused, or the service cannot be reached.
         """
         document = _document(text, html, id, security, title)
-        return Verdict._of(self._send_json("POST", "/v1/documents" + _asked(dry, limit, max_age, differs, at), document))
+        return Verdict._of(
+            self._send_json("POST", "/v1/documents" + _asked(dry, limit, max_age, differs, at), document)
+        )
 
     def query(
         self,
@@ -996,7 +998,7 @@ def _batches(lines: Iterable[bytes], batch: int) -> Iterator[list[bytes]]:
         yield taken
 
 
-def _query(parameters: Mapping[str, str | int | None]) -> str:
+def _query(parameters: Mapping[str, str | float | None]) -> str:
     given = {name: value for name, value in parameters.items() if value is not None}
     return "?" + urlencode(given) if given else ""
 
