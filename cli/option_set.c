@@ -283,7 +283,7 @@ SETTER(set_amount)
         return ND_OK;
     }
     return nd_fail(err, ND_EINVAL,
-                   "--%s: '%s' is neither a number of words nor a share such as 2%%", o->name,
+                   "--%s: '%s' is no number of words and no share such as 2%%", o->name,
                    value);
 }
 

@@ -23,7 +23,9 @@ options_of() { # COMMAND [PART]: the options of its help
             "$NEARDUP" "$command" "$part" --help | diff help -
             for option in $(options_of "$command"); do
                 [ "$option" != --help ] || continue
-                run "$NEARDUP" "$command" "$part" "$option" '?' </dev/null
+                most=60
+                [ "$part" != watch ] || ! grep -qxe "$option" own || most=1 # it waits for a service
+                run timeout "$most" "$NEARDUP" "$command" "$part" "$option" '?' </dev/null
                 if grep -qxe "$option" own; then
                     [[ $output != *" takes no "* ]] || { echo "$command $part: $output"; return 1; }
                 else

@@ -217,10 +217,12 @@ EOF
             df=(--set "$signature.template_df=runs.df")
         fi
         neardup dedup --recipe "$name" "${df[@]}" three.jsonl -q -o kept.jsonl --manifest removed.jsonl
-        [ "$(ids kept.jsonl)" = "1 3" ] || { echo "$name: $(ids kept.jsonl)"; return 1; }
+        first=1
+        ! neardup recipe show "$name" | grep -q "^keep = longest" || first=2
+        [ "$(ids kept.jsonl)" = "$first 3" ] || { echo "$name: $(ids kept.jsonl)"; return 1; }
         neardup pairs --recipe "$name" "${df[@]}" three.jsonl -q >pairs.tsv
         [ "$(cut -f 1-2 pairs.tsv)" = "$(printf '1\t2')" ] || { echo "$name: $(cat pairs.tsv)"; return 1; }
-        neardup explain --recipe "$name" "${df[@]}" --corpus three.jsonl 1 2 >/dev/null
+        neardup explain --recipe "$name" "${df[@]}" --corpus three.jsonl "$first" "$((3 - first))" >/dev/null
         neardup sketch --recipe "$name" "${df[@]}" three.jsonl -q >sketches
         [ "$(wc -l <sketches)" -eq 3 ]
     done
