@@ -282,9 +282,8 @@ SETTER(set_amount)
                to->share.p <= to->share.q) {
         return ND_OK;
     }
-    return nd_fail(err, ND_EINVAL,
-                   "--%s: '%s' is no number of words and no share such as 2%%", o->name,
-                   value);
+    return nd_fail(err, ND_EINVAL, "--%s: '%s' is no number of words and no share such as 2%%",
+                   o->name, value);
 }
 
 SETTER(set_duration)
