@@ -78,7 +78,7 @@ assert set(edits) <= {2, 3, 4} and 50 <= sum(edits) <= 70, edits'
     [ "$status" -eq 2 ]
     [[ $output == *"no edits: give --insert, --delete, --swap or --replace"* ]]
     run neardup perturb --insert 120% a.jsonl
-    [[ $output == *"neither a number of words nor a share"* ]]
+    [[ $output == *"no number of words and no share"* ]]
     run neardup perturb --insert -3 a.jsonl
     [ "$status" -eq 2 ]
     run neardup perturb -q --insert 1 - <a.jsonl
