@@ -18,7 +18,7 @@ PACK = {
     "lz4": ["lz4", "-q"],
 }
 WAYS = "plain:plain,zst:plain,zst:zst,gz:plain,gz:gz,plain:xz,plain:bz2,plain:lz4"
-# What people write in a shell; each only unpacks and packs.
+# Pipelines that people write in a shell; each only unpacks and packs.
 BESIDE = {
     "gz:gz": [("gzip", "zcat {} | gzip >{}"), ("pigz -p{n}", "zcat {} | pigz -p{n} >{}")],
     "zst:zst": [("zstd -T{n}", "zstd -dcq {} | zstd -q -T{n} >{}")],

@@ -37,7 +37,7 @@ struct hamming_settings {
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Where files are that the steps of reproductions read. */
+/* Folders of the files that steps of reproductions read. */
 struct lab_places {
     const char *corpora;  /* the folder of corpora; NULL: there is none */
     const char *packages; /* where packages are unpacked; NULL: the root of the system */

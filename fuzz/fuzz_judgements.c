@@ -33,7 +33,7 @@ static void check(const struct nd_judgements *j, const struct nd_eval_ids *ids)
     }
 }
 
-/* What is accepted has figures: of one judge, of two who agree, and of each stratum. */
+/* Accepted files have figures: of one judge, of two who agree, and of each stratum. */
 static void put_figures(int fd, const char *path, bool draws_documents)
 {
     const char *const both[] = {path};

@@ -27,7 +27,7 @@ static void check(struct nd_removals *r)
     require(nd_removals_missing(r) == 0);
 }
 
-/* Of an odd first byte, what follows is read as datatrove's numbers. */
+/* Behind an odd first byte, the bytes are read as datatrove's numbers. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct nd_removals removals = {.n = 0};

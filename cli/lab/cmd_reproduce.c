@@ -9,14 +9,14 @@
 
 enum { WIDTH = 100, CELL = 8 };
 
-/* What became of all that was asked for. */
+/* The numbers of reproductions by how they ended. */
 struct lab_tally {
     size_t done, skipped, failed, unexpected;
 };
 
 /* ---- Verdicts -------------------------------------------------------------------------------- */
 
-/* Of how many pairs of labels the paper says which number is greater, and in how many ours agree. */
+/* Count the pairs of labels whose order the paper tells, and those in which ours agree. */
 static void compare_order(const struct lab_series *s, const double *value, size_t *pairs,
                           size_t *agreeing)
 {

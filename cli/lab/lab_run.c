@@ -71,7 +71,7 @@ static size_t find_part(const struct lab *lab, const char *name, size_t len)
     return i;
 }
 
-/* What {NAME} stands for, if anything: allocated. *part: the step or file; n_parts: none. */
+/* Return an allocated copy of the value of {NAME}, or NULL. *part: the step or file; n_parts: none. */
 static char *value_of(const struct stepping *s, const char *name, size_t len, size_t *part)
 {
     const struct lab *lab = s->run->lab;

@@ -7,7 +7,7 @@
 
 enum lab_state { LAB_DONE, LAB_SKIPPED, LAB_FAILED };
 
-/* What came of a step or a series, and unless it is done why; the reason is owned. */
+/* The end of a step or a series, with a reason unless it is done; the reason is owned. */
 struct lab_outcome {
     enum lab_state state;
     char *reason;

@@ -11,7 +11,7 @@
 #include "report.h"
 #include "service/client.h"
 
-/* Where records come from, and who is told that they are done. */
+/* A source of records, which is told when they are done. */
 struct post_source {
     void *context;
     /* The next record, which stays until the next call: 1; 0: there is none; a failure. */
@@ -23,7 +23,7 @@ struct post_source {
                               struct nd_error *err);
 };
 
-/* What became of the documents so far. */
+/* Numbers of documents so far, by what became of them. */
 struct post_counts {
     uint64_t answered, news, duplicates, near_duplicates, left_out;
 };
@@ -35,7 +35,7 @@ void post_free(struct post *post); /* NULL is allowed */
 
 /* How records are read, with the fields that posting needs. */
 const struct nd_input_options *post_input_options(const struct post *post);
-/* Who is told of problems, progress and bad records. */
+/* Return the functions that are told of problems, progress and bad records. */
 const struct nd_run_events *post_events(const struct post *post);
 const struct post_counts *post_counts(const struct post *post);
 /* Report how it went, with the counts unless --quiet, and return the exit status. */

@@ -2,7 +2,7 @@
 
 /*
  * Every look lists all files anew, by the walker that reads folders elsewhere. inotify, where it is
- * at hand, only says when to look before it is time to; so what it misses is found, later.
+ * at hand, only makes a look come sooner; a change that it misses is found by the next look.
  *
  *     list ─► new, changed, gone ─► stayed the same for long enough ─► posted ─► noted in the state
  */
@@ -77,7 +77,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(x->posted.path, y->posted.path);
 }
 
-/* What was known of a file that was found: of the look before, or of the watch before. */
+/* Take over what the last look, or the last watch, knew of a file that was found. */
 static void know(struct watching *w, struct file *found, struct file *before)
 {
     const struct watch_entry *e;

@@ -61,7 +61,7 @@ static void put_entry(FILE *file, const struct watch_entry *e)
     put_path(file, e->path);
 }
 
-/* What follows so many tabs; NULL: there are fewer. */
+/* Return the rest of a line behind n tabs; NULL: it has fewer. */
 static char *after_tabs(char *line, unsigned n)
 {
     while (line && n--) {

@@ -364,7 +364,7 @@ ND_API void nd_parser_reset(struct nd_parser *parser);
 struct nd_input_library {
     /* Its name, and that of Debian 12's package. */
     const char *name, *package;
-    /* What cannot be read or written without it. */
+    /* Inputs and outputs that need it. */
     const char *serves;
     /* Why it cannot be opened; NULL: it was opened. Valid for ever. */
     const char *missing;

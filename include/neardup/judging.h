@@ -45,11 +45,11 @@ struct nd_sample_params {
 };
 ND_API struct nd_sample_params nd_sample_params_default(void);
 
-/* What was drawn. */
+/* Numbers of pairs and documents that a sample was drawn from, and that it has. */
 struct nd_sample_summary {
     /* Pairs of the file, strata, and pairs that were drawn. */
     uint64_t pairs, strata, drawn;
-    /* With `recalls`: documents there are, that were drawn, and drawn ones that have a pair. */
+    /* With `recalls`: all documents, those drawn, and those drawn that have a pair. */
     uint64_t documents, documents_drawn, documents_paired;
     /* Half of the interval of the weighted share, if it is `expected`. */
     double half_width;

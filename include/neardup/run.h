@@ -332,7 +332,7 @@ struct nd_run_summary {
     const char *measured_by;
     struct nd_run_step measured[ND_RUN_STEPS];
     size_t n_measured;
-    /* Where there are steps: runs of words or characters (shingles) that a removed document has and the
+    /* If there are steps: runs of words or characters (shingles) that a removed document has and the
      * kept one has not, added up over all removed documents; 0: nothing that they say is lost. */
     uint64_t lost_runs;
     struct nd_run_cluster largest[ND_RUN_LARGEST];

@@ -29,7 +29,7 @@ extern "C" {
 
 /* Starts from zeroes, with eval = nd_eval_params_default(). */
 struct nd_sweep_params {
-    /* Of these count: truth, truth_form, universe, at, positive, closes, resamplings, seed and json.
+    /* Only truth, truth_form, universe, at, positive, closes, resamplings, seed and json count.
      * The documents are those of the corpus. */
     struct nd_eval_params eval;
     /*
@@ -42,7 +42,7 @@ struct nd_sweep_params {
     size_t n_sets;
     /* The df table of those recipes that need one; NULL: none. */
     const char *df;
-    /* What nd_run_dedup removes is measured (its manifest); else the pairs of nd_run_pairs. */
+    /* 1: measure the manifest of nd_run_dedup; 0: the pairs of nd_run_pairs. */
     unsigned char removes;
     /* Rows have columns with times, which differ from run to run. */
     unsigned char times;

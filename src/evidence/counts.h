@@ -22,7 +22,7 @@ enum { ND_MEASURED = ND_RUN_STEPS + 1 };
 ND_API void nd_measured_count(uint64_t measured[ND_MEASURED], const struct nd_dedup_params *params,
                               const struct nd_overlap *overlap, const struct nd_overlap *with_kept);
 
-/* What the measure of the parameters is of an overlap, of a document and the kept one, as a number to
+/* Return the measure of an overlap, of a document and the kept one, as the number to
  * show; -1 where nothing is measured. */
 ND_API double nd_measured_value(const struct nd_dedup_params *params,
                                 const struct nd_overlap *overlap);

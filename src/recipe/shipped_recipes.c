@@ -461,7 +461,7 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "# A document without a run, of fewer words than three, goes only if its bytes are those of another.\n"
          "\n"
          "keep = longest\n"
-         "# Of two documents with the same runs, the longer text stays; of equally long ones the first.\n"),
+         "# If two documents have the same runs, the longer text stays; if they are equally long, the first.\n"),
     TEXT("manku-2007",
          "# manku-2007.ini - simhash of 64 bits within a Hamming distance of 3\n"
          "#\n"

@@ -42,7 +42,7 @@ static int compare_bytes(struct nd_view a, struct nd_view b)
     return order ? order : a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* What nothing measured is certain by its distance alone; without one it is in the middle. */
+/* Without a measure, the distance alone decides; without a distance, a removal is in the middle. */
 static double certainty(const struct nd_example *e)
 {
     return e->measure >= 0 ? e->measure : e->distance <= 512 ? 1 - e->distance / 512.0 : .5;

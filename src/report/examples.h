@@ -11,7 +11,7 @@
 #include <neardup/types.h>
 
 /*
- * Of all removed documents that are near the kept one, not equal to it, these are remembered:
+ * Remember these of the removed documents that are near the kept one and not equal to it:
  *
  *   - the ND_EXAMPLES_CLOSEST whose measure is the least, so that they are the least certain;
  *   - ND_EXAMPLES_SAMPLE at random: those whose places have the least hashes.
@@ -29,7 +29,7 @@ struct nd_example {
     double measure;
     /* In bits; above ND_DISTANCE_MAX: there is none. */
     unsigned distance;
-    /* What differs: in the sample in the whole texts, else in what is kept of them. */
+    /* The kind of difference: of the whole texts in the sample, else of what is kept of them. */
     enum nd_differs by;
     /* Names, places, and the texts, which are valid UTF-8: all of both, or an excerpt of each that
      * begins where they begin to differ. */

@@ -9,7 +9,7 @@
 #include "report/examples.h"
 #include "report/output.h"
 
-/* What the page shows.  Nothing in it depends on time, threads or memory, so that equal runs make
+/* The contents of the page.  Nothing in it depends on time, threads or memory, so that equal runs make
  * equal pages. */
 struct nd_run_page {
     const struct nd_run_summary *summary;

@@ -121,7 +121,7 @@ static void put_none(struct nd_json *out, const char *name)
     nd_json_null(out);
 }
 
-/* What a document is called, and when it was posted last. */
+/* Put the names of a document, and the time of its last post. */
 static void put_named(struct nd_json *out, const struct nd_nearest *document)
 {
     nd_put_document_key(out, &document->key);

@@ -65,13 +65,13 @@ struct nd_store_options {
      */
     const struct nd_recipe *recipe;
     /*
-     * Of a store that is made: down to this resemblance queries may ask for neighbours below the
+     * For a store that is made: down to this resemblance queries may ask for neighbours below the
      * recipe's threshold (nd_asked), for which the index has more bands.  0/0: they may not, or an
      * existing store's own.  ND_EINVAL: the store was made with another one.
      */
     struct nd_ratio least;
     /*
-     * Of a store that is made: answers name documents that have this share of the shingles of a text
+     * For a store that is made: answers name documents that have this share of the shingles of a text
      * in them, and of which the text has it.  Every shingle is kept in memory.  0/0: they do not, or
      * an existing store's own.  ND_EINVAL: the store was made with another one.
      */
@@ -89,8 +89,8 @@ struct nd_store_options {
         snapshot_every_s;     /* seconds between snapshots of the index (900); 0: at the end only */
     unsigned compact_after_s; /* a deleted text leaves the disk so many seconds later (86,400) */
     uint64_t segment_bytes;   /* a segment is closed at this size (1 GiB) */
-    /* Of the pairs of a new text with the texts of a label set: with so many of the first ones, and
-     * with so many others, the nearest (8). */
+    /* For each label set, the number of pairs of a new text that are stored with its first texts, and
+     * again with the nearest of the others (8). */
     unsigned pairs_stored;
     struct nd_visit_params visits;
     /* Seconds since 1970; NULL: the system's clock. */
@@ -207,7 +207,7 @@ struct nd_verdict {
     /* The leader of the cluster that it joins, however old: the nearest document that leads. */
     bool has_cluster;
     struct nd_nearest cluster;
-    /* Of a store with containment: the documents that have the share of the text's shingles in them,
+    /* In a store with containment, the documents that have the share of the text's shingles in them,
      * and those of which the text has it; the greatest share first, then the earlier. */
     bool has_containment;
     const struct nd_nearest *contained_in, *contains;
@@ -308,7 +308,7 @@ struct nd_neighbour {
  * and at all. */
 enum { ND_STORE_PAIRS_OF_SET = 1000, ND_STORE_PAIRS = 200000 };
 
-/* What nd_session_near and _cluster find. */
+/* The documents that nd_session_near and nd_session_cluster find. */
 struct nd_neighbours {
     const struct nd_neighbour *document;
     size_t n;

@@ -93,7 +93,7 @@ static bool next_word(struct nd_view *rest, struct text_word *out)
     return len > 0;
 }
 
-/* What stands before the first word. */
+/* Take the bytes before the first word. */
 static struct nd_view take_blanks(struct nd_view *rest)
 {
     struct nd_view blanks = {rest->data, 0};

@@ -127,7 +127,7 @@ labelled() {
 }
 
 @test "eval --judged: the figure as papers print it, the weighted one, and recall" {
-    # Of 90 pairs with .9 all are right, of 10 with .5 none is; four of each are judged.
+    # All 90 pairs with .9 are right, and none of 10 with .5; four of each are judged.
     awk 'BEGIN { for (i = 0; i < 100; i++) print "a" i "\tb" i "\t" (i < 90 ? .9 : .5) }' >pairs.tsv
     neardup sample -q pairs.tsv --strata resemblance --allocation equal -n 8 >rows
     awk -F '\t' -v OFS='\t' 'NR > 1 { $3 = $5 == "0.9" ? "same" : "other" } 1' rows >judged

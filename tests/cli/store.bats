@@ -240,7 +240,7 @@ PY
     stop
 }
 
-# What an export says that no recipe changes.
+# Print those members of an export that no recipe changes.
 kept() { # FILE
     python3 -c 'import json,sys
 for line in open(sys.argv[1]):

@@ -54,7 +54,7 @@ RECIPES = [
     "dean-henzinger-1999",
     "joshi-2003",
 ]
-# Of these the documents are pages, or records with fields.
+# Recipes whose documents are pages, or records with fields.
 PAGES = ("seshasai-2009-tagged-text", "dean-henzinger-1999", "joshi-2003")
 RECORDS = ("seshasai-2009-extra-metadata",)
 

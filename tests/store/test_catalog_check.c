@@ -454,7 +454,7 @@ static void a_row_whose_checksum_is_wrong_is_one_finding_of_its_table(void **sta
     fixture_remove(&f);
 }
 
-/* What is read before a store is served. */
+/* Check the rows as before a store is served. */
 static struct findings check_rows(struct nd_txn *txn, const char *wanted)
 {
     struct findings findings = {.expected = wanted};

@@ -67,7 +67,7 @@ static struct asked ask(struct fixture *f, bool for_cluster, const char *id, siz
     return asked;
 }
 
-/* What is asked of a crowd of n: it is cut beyond 1,000 pairs. */
+/* Ask about a crowd of n: answers are cut beyond 1,000 pairs. */
 static void check_answers(struct fixture *f, unsigned n, uint64_t rows[6])
 {
     static const struct {

@@ -51,7 +51,7 @@ static const char *only_one(const struct nd_recent *recent)
     return said;
 }
 
-/* Of one second, and of one id in several label sets, each comes once, page after page. */
+/* Documents of one second, and of one id in several label sets, come once each, page after page. */
 static void documents_of_one_second_come_once_each(void **state)
 {
     static const char *const labels[] = {"", "a", "b", "c", "d"};
@@ -104,7 +104,7 @@ static void a_place_that_is_none_is_refused(void **state)
     fixture_end(&f);
 }
 
-/* What is far behind others is found by going on. */
+/* Documents far behind others are found by going on. */
 static void so_many_documents_are_looked_at_for_one_answer(void **state)
 {
     enum { BEHIND = 500 };

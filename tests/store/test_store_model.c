@@ -295,7 +295,7 @@ static bool find_whether_it_leads(unsigned caller, unsigned e)
     return true;
 }
 
-/* What was found since the last change, by caller and by whether the limit is ignored. */
+/* Answers since the last change, by caller and by whether the limit is ignored. */
 static struct {
     bool is_known, leads, was_cut;
 } memo[2][SETS][ENTRIES];

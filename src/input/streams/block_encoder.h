@@ -21,7 +21,7 @@ struct nd_encoder_block {
     bool is_last, is_done, has_failed;
 };
 
-/* What a format adds to the ring of blocks.  The first three run on any thread, one at a time for
+/* The functions of one format for the ring of blocks.  The first three run on any thread, one at a time for
  * each block; the last three on the thread that writes. */
 struct nd_block_codec {
     size_t block_bytes, window_bytes;

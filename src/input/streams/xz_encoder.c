@@ -26,7 +26,7 @@ struct xz_encoder {
     unsigned char out[OUT_BYTES];
 };
 
-/* What liblzma is given, for a call from nd_pool_unbound. */
+/* The arguments of encode() when nd_pool_unbound calls it. */
 struct xz_step {
     struct xz_encoder *x;
     lzma_action how;

@@ -28,7 +28,7 @@ struct zstd_encoder {
     char in[SHORT_BYTES], out[OUT_BYTES];
 };
 
-/* What libzstd is given, for a call from nd_pool_unbound. */
+/* The arguments of encode() when nd_pool_unbound calls it. */
 struct zstd_step {
     struct zstd_encoder *z;
     ZSTD_inBuffer in;

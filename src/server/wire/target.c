@@ -44,7 +44,7 @@ static const struct {
                            false},
 };
 
-/* What GET has in place of the parameters of POST. */
+/* The parameters of GET, which has none of those of POST. */
 static const unsigned LIST_PARAMETERS =
     HAS(LIMIT) | HAS(CURSOR) | HAS(SINCE) | HAS(SITE) | HAS(TITLE);
 

@@ -144,7 +144,7 @@ enum nd_status nd_catalog_delete_signatures(struct nd_txn *txn, uint32_t entry,
 
 /* ---- Documents, by label set and id ---- */
 
-/* What a document is called: one line of valid UTF-8 without control characters.  Empty: it has no
+/* The title of a document: one line of valid UTF-8 without control characters.  Empty: it has no
  * title. */
 struct nd_title {
     uint16_t len;

@@ -397,7 +397,7 @@ static enum nd_status check_entry(struct checked *c, const struct catalog_walk *
     return check_entry_text(c, number, &e);
 }
 
-/* What they are is compared with the text (upkeep/check.c). */
+/* Check the rows alone: upkeep/check.c compares them with the text. */
 static enum nd_status check_signatures(struct checked *c, const struct catalog_walk *w)
 {
     uint32_t number = key_number(w, 0);

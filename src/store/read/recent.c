@@ -73,7 +73,7 @@ struct nd_place nd_recent_place(const struct nd_recent_cursor *document)
     return place;
 }
 
-/* Where a walk goes on in a label set: behind the key, or at it. */
+/* Begin a walk in a label set behind the place, or at it. */
 static bool start_behind(struct nd_recent_cursor *c, const struct nd_place *after)
 {
     const struct nd_text_hash hash = {nd_key_get_64(after->bytes + PLACE_HASH + 8),

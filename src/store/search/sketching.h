@@ -51,7 +51,7 @@ struct nd_sketched {
     struct nd_index_row row; /* without group and keys; its simhash is what decides by distance */
     uint64_t n_tokens, n_shingles;
     const uint64_t *shingle; /* distinct; NULL where the recipe does not compare them */
-    /* Where nd_sketching_signs; NULL: the text has none. */
+    /* Its signatures, if nd_sketching_signs; NULL: the text has none. */
     const struct nd_document_signatures *signatures;
     bool is_short, is_empty;
     enum nd_equal_by equal_by;

@@ -43,7 +43,7 @@ struct nd_overlaps {
 bool nd_overlaps_init(struct nd_overlaps *o, const struct nd_sought *sought, size_t n);
 void nd_overlaps_release(struct nd_overlaps *o);
 
-/* What a worker knows: the nearest one to each of o->n, and scratch.  False: out of memory. */
+/* The memory of a worker: the nearest one to each of o->n, and scratch.  False: out of memory. */
 struct nd_overlaps_worker {
     struct nd_audit_nearest *nearest;
     uint32_t *count, *met;

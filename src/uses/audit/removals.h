@@ -31,7 +31,7 @@ struct nd_removals {
  * document.
  */
 enum nd_status nd_removals_read(struct nd_removals *r, const char *path, struct nd_error *err);
-/* The same, where it is known whether the file holds numbers (by its name: .remove). */
+/* Read a file of which it is known whether it holds numbers (by its name: .remove). */
 enum nd_status nd_removals_read_as(struct nd_removals *r, const char *path, bool is_numbers,
                                    struct nd_error *err);
 void nd_removals_release(struct nd_removals *r);

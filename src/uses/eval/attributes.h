@@ -16,7 +16,7 @@ struct nd_attributes {
 };
 void nd_attributes_release(struct nd_attributes *a);
 
-/* What --by asks for: "site:FIELD", "field:NAME", "length"; NONE: a column. */
+/* Parse the value of --by: "site:FIELD", "field:NAME", "length"; NONE: a column. */
 void nd_attributes_parse(struct nd_attributes *a, const char *by);
 
 /* Note the next document, in the order of the ids.  `field` is its value, data NULL: none. False: out

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands before, between and behind the commas of a list. */
+/* The parts of a list before, between and behind its commas. */
 struct value_list {
     const char *before, *values, *after;
     size_t before_len, values_len, after_len;

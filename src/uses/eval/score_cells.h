@@ -20,7 +20,7 @@ void nd_cell_rated(struct nd_use *rows, const char *key, const struct nd_rated *
 /* Say which figures are left out, and why. */
 void nd_cell_notes(struct nd_use *rows, const struct nd_scores *t, enum nd_no_interval why);
 
-/* What the result is: "pairs", "closed pairs", "clusters" or "manifest". */
+/* Write the form of a result: "pairs", "closed pairs", "clusters" or "manifest". */
 void nd_cell_form(struct nd_use *rows, const struct nd_relation *r);
 
 /* All figures of a result, against a truth of classes or of pairs and clusters. */

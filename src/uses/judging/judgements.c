@@ -67,7 +67,7 @@ static bool read_count(struct nd_view text, uint64_t *count)
     return true;
 }
 
-/* What the strata of the file know a stratum by: a near miss is of another. */
+/* Number a stratum by its name: near misses have one of their own. */
 static enum nd_status number_stratum(struct judgements_reading *x, struct nd_view name,
                                      struct nd_judgement *out, struct nd_error *err)
 {

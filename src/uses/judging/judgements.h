@@ -4,7 +4,7 @@
 
 #include "uses/eval/relation.h"
 
-/* What one judge said of a pair. */
+/* One judge's answer about a pair. */
 struct nd_judgement {
     uint64_t ids;     /* as in struct nd_related */
     uint32_t drawn;   /* the document that was drawn; 0: pairs were */

@@ -13,7 +13,7 @@
 #include "report/html_page.h"
 #include "report/side_by_side.h"
 
-/* Of longer texts, only what differs is shown, with words around it. */
+/* Longer texts are shown only where they differ, with words around it. */
 enum { WHOLE_BYTES = 20000, WORDS_AROUND = 100 };
 
 static enum nd_status flush(struct nd_judging_page *page, FILE *stream, struct nd_error *err)

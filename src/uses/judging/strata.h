@@ -47,7 +47,7 @@ uint64_t nd_strata_size_for(struct nd_strata *s, double *half, double expected, 
 /* How far the farther end of the interval is from the share, as above, with what is drawn now. */
 double nd_strata_half_width(const struct nd_strata *s, double expected);
 
-/* What a stratum is called: "0.5-0.6", "3", "all", "none" without a value; near misses as
+/* The name of a stratum: "0.5-0.6", "3", "all", "none" without a value; near misses as
  * "near-miss 0.5-0.6". */
 enum { ND_STRATUM_NAME = 96 };
 void nd_stratum_name(const struct nd_stratum *s, char out[ND_STRATUM_NAME]);
