@@ -4,8 +4,10 @@ import json
 import os
 import resource
 import subprocess
+import sys
 
 import places
+import report
 
 MEASURES = ["jaccard", "containment", "containment-of-kept", "containment-either", "cosine"]
 SETS = ["enron-spam", "reuters21578"]
@@ -33,11 +35,14 @@ def measure_cost(neardup, name):
 
 
 def main(args):
+    session = places.new_session("bench/run " + " ".join(sys.argv[1:]))
     try:
         neardup = places.neardup(args.neardup)
         for name in args.sets.split(","):
             for row in measure_cost(neardup, name):
-                print(json.dumps(row), flush=True)
+                places.append("containment.jsonl", session | row)
+                places.say(f"{name}, {row['measure']}: {row['seconds']:.2f} s")
+        print(report.containment())
     except places.Skipped as why:
         places.say(f"skipped: {why}")
         return 77

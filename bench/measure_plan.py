@@ -7,23 +7,11 @@ import subprocess
 import sys
 
 import places
+import report
 
 RESULTS = "plan.jsonl"
 SETS = places.SPEED_SETS + ["spamassassin", "lingspam"]
 BOUND = 0.25
-FIGURES = {
-    "documents": "documents",
-    "removed": "removed",
-    "identical_bytes": "equal bytes",
-    "identical_tokens": "equal words",
-    "near": "near",
-    "candidates": "candidates",
-    "processor_seconds": "processor",
-    "seconds": "time",
-    "peak_bytes": "memory",
-    "spool_bytes": "disk",
-}
-SHARES = ["removed", "identical_bytes", "identical_tokens", "near"]
 # How short a run may be, and how few of its documents, that a figure says something.
 LEAST_SECONDS = 0.2
 LEAST_DOCUMENTS = 100
@@ -44,7 +32,7 @@ def path_of(name, args):
 
 def measured(summary):
     n = summary["documents"]
-    return {f: summary[f] / n if f in SHARES + ["candidates"] else summary[f] for f in FIGURES}
+    return {f: summary[f] / n if f in report.PLAN_SHARES + ["candidates"] else summary[f] for f in report.PLAN_FIGURES}
 
 
 def once(binary, path, share, threads, out):
@@ -66,27 +54,15 @@ def medians(pairs):
             statistics.median(plan["figures"][figure]["value"] for plan, _ in pairs),
             statistics.median(run[figure] for _, run in pairs),
         )
-        for figure in FIGURES
+        for figure in report.PLAN_FIGURES
     }
-
-
-def cell(figure, predicted, actual):
-    if figure in SHARES:
-        text = f"{100 * predicted:.2f} / {100 * actual:.2f} %"
-    elif figure.endswith("bytes"):
-        text = f"{predicted / 1e6:.1f} / {actual / 1e6:.1f} MB"
-    elif figure.endswith("seconds"):
-        text = f"{predicted:.2f} / {actual:.2f} s"
-    else:
-        text = f"{predicted:.4g} / {actual:.4g}"
-    return text + (f" ({100 * (predicted / actual - 1):+.0f})" if actual else "")
 
 
 def is_off(figure, predicted, actual, documents):
     """Whether a prediction is outside the bound, and the figure is large enough to say something."""
     if figure in ("seconds", "processor_seconds") and actual < LEAST_SECONDS:
         return False
-    if figure in SHARES and actual * documents < LEAST_DOCUMENTS:
+    if figure in report.PLAN_SHARES and actual * documents < LEAST_DOCUMENTS:
         return False
     return abs(predicted - actual) > BOUND * actual
 
@@ -98,9 +74,7 @@ def main(args):
     except places.Skipped as why:
         places.say(f"skipped: {why}")
         return 77
-    lines = ["| corpus | sample | " + " | ".join(FIGURES.values()) + " |"]
-    lines.append("|---|---|" + "---|" * len(FIGURES))
-    broken, far = [], []
+    broken, far, records = [], [], []
     for name in args.sets.split(","):
         try:
             path = path_of(name, args)
@@ -113,17 +87,17 @@ def main(args):
         for share in map(int, args.shares.split(",")):
             pairs = [once(binary, path, share, args.threads, out) for _ in range(args.runs)]
             values = medians(pairs)
-            places.append(RESULTS, dict(session, set=name, share=share, values=values))
-            sampled = pairs[0][0]["sample"]["bytes"] / 1e6
-            cells = [cell(figure, *values[figure]) for figure in FIGURES]
-            lines.append(f"| {name} | {sampled:.1f} MB | " + " | ".join(cells) + " |")
+            sampled = pairs[0][0]["sample"]["bytes"]
+            record = dict(session, set=name, share=share, sampled=sampled, values=values)
+            places.append(RESULTS, record)
+            records.append(record)
             documents = values["documents"][1]
-            off = {f: cell(f, p, a) for f, (p, a) in values.items() if is_off(f, p, a, documents)}
-            judged = [f"{name}, {100 / share:.0f} %: {FIGURES[f]} {text}" for f, text in off.items()]
+            off = {f: report.plan_cell(f, p, a) for f, (p, a) in values.items() if is_off(f, p, a, documents)}
+            judged = [f"{name}, {100 / share:.0f} %: {report.PLAN_FIGURES[f]} {text}" for f, text in off.items()]
             broken += judged if share == 1 else []
             far += judged if share > 1 else []
         places.say(f"{name}: done")
-    print("\n".join(lines))
+    print(report.plan_table(records))
     for what in broken + far:
         places.say(f"more than {100 * BOUND:.0f} % off: {what}")
     return 1 if broken else 0

@@ -366,6 +366,48 @@ def codecs():
     return heading(records[0]) + "\n" + table(columns + ["output, MB"], rows)
 
 
+PLAN_FIGURES = {
+    "documents": "documents",
+    "removed": "removed",
+    "identical_bytes": "equal bytes",
+    "identical_tokens": "equal words",
+    "near": "near",
+    "candidates": "candidates",
+    "processor_seconds": "processor",
+    "seconds": "time",
+    "peak_bytes": "memory",
+    "spool_bytes": "disk",
+}
+PLAN_SHARES = ["removed", "identical_bytes", "identical_tokens", "near"]
+
+
+def plan_cell(figure, predicted, actual):
+    if figure in PLAN_SHARES:
+        text = f"{100 * predicted:.2f} / {100 * actual:.2f} %"
+    elif figure.endswith("bytes"):
+        text = f"{predicted / 1e6:.1f} / {actual / 1e6:.1f} MB"
+    elif figure.endswith("seconds"):
+        text = f"{predicted:.2f} / {actual:.2f} s"
+    else:
+        text = f"{predicted:.4g} / {actual:.4g}"
+    return text + (f" ({100 * (predicted / actual - 1):+.0f})" if actual else "")
+
+
+def plan_table(records):
+    """A row a corpus and sample: predicted / measured, and by how much the prediction is off."""
+    rows = []
+    for r in records:
+        cells = [plan_cell(figure, *r["values"][figure]) for figure in PLAN_FIGURES]
+        rows.append([r["set"], f"{r['sampled'] / 1e6:.1f} MB", *cells])
+    return table(["corpus", "sample", *PLAN_FIGURES.values()], rows)
+
+
+def plan():
+    """What neardup plan predicts beside what dedup takes and finds."""
+    records = session_of("plan.jsonl") if places.records("plan.jsonl") else []
+    return heading(records[0]) + "\n" + plan_table(records) if records else "Nothing measured.\n"
+
+
 TABLES = 22  # most of what waiting threads share is filling these, one a task
 
 
@@ -821,7 +863,9 @@ SERVICE_COLUMNS += ["single", "client's share", "named", "recall", "precision"]
 
 
 def service():
-    records = session_of("service.jsonl")
+    records = session_of("service.jsonl") if places.records("service.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
     out = [heading(records[0])]
     for name in dict.fromkeys(r["set"] for r in records):
         own = [r for r in records if r["set"] == name]
@@ -831,6 +875,21 @@ def service():
             out.append(table(["× of", "by", *SERVICE_RUNS], service_ratios(own)))
         out += [f"* {line}" for line in service_alone(own)]
     return "\n".join(out)
+
+
+def containment_table(records):
+    """A row a corpus and measure."""
+    rows = [
+        [r["set"], f"`{r['measure']}`", f"{r['seconds']:.2f}", f"{r['peak_bytes'] / 1e6:.0f}", f"{r['candidates']:,}"]
+        for r in records
+    ]
+    return table(["corpus", "measure", "processor seconds", "peak MB", "candidates"], rows)
+
+
+def containment():
+    """What containment and cosine cost, beside resemblance."""
+    records = session_of("containment.jsonl") if places.records("containment.jsonl") else []
+    return heading(records[0]) + "\n" + containment_table(records) if records else "Nothing measured.\n"
 
 
 def docs():

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""bench_check.py - bench/run report has a table for every part, before and after something was measured
+
+usage: bench_check.py
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+BENCH = pathlib.Path(__file__).parents[1] / "bench"
+
+SESSION = {
+    "session": "2026-01-02T03:04:05",
+    "command": "bench/run",
+    "machine": {"cpus": 2, "cpu": "a processor", "features": [], "memory_gb": 4, "system": "a system"},
+    "revision": "0" * 12,
+}
+# One record of each part whose table is made of single records; a value is whatever JSON has there.
+RECORDS = {
+    "plan": {
+        "set": "corpus",
+        "share": 4,
+        "sampled": 2500000,
+        "values": {
+            figure: [0.25, 0.5]
+            for figure in "documents removed identical_bytes identical_tokens near candidates processor_seconds "
+            "seconds peak_bytes spool_bytes".split()
+        },
+    },
+    "containment": {"set": "corpus", "measure": "cosine", "seconds": 1.25, "peak_bytes": 7e6, "candidates": 1234},
+    "docs": {"blocks": ["a-block"], "off": []},
+}
+SHOWN = {
+    "plan": "| corpus | 2.5 MB |",
+    "containment": "| corpus | `cosine` | 1.25 | 7 | 1,234 |",
+    "docs": "a-block",
+}
+
+
+def report(build):
+    """The sections of the report, by part."""
+    env = {**os.environ, "NEARDUP_BENCH_BUILD": build}
+    run = subprocess.run([sys.executable, BENCH / "run", "report"], env=env, check=True, capture_output=True, text=True)
+    found = re.split(r"^## (.*)$", run.stdout, flags=re.M)
+    return dict(zip(found[1::2], found[2::2], strict=True))
+
+
+def parts():
+    """The parts as bench/run lists them, read by other means than its own."""
+    listed = (BENCH / "run").read_text(encoding="utf-8").split("PARTS = {")[1].split("\n}")[0]
+    return re.findall(r'^    "(\w+)": \("', listed, flags=re.M)
+
+
+def main():
+    if sys.version_info < (3, 11):
+        print("skipped: bench/run needs Python 3.11")
+        return 77
+    with tempfile.TemporaryDirectory() as build:
+        sections = report(build)
+        assert list(sections) == parts(), (list(sections), parts())
+        for part, text in sections.items():
+            assert "Nothing " in text, (part, text)
+        for part, record in RECORDS.items():
+            (pathlib.Path(build) / f"{part}.jsonl").write_text(json.dumps({**SESSION, **record}) + "\n", encoding="utf-8")
+        sections = report(build)
+        for part, shown in SHOWN.items():
+            assert shown in sections[part] and "Measured on 2026-01-02" in sections[part], (part, sections[part])
+    print(f"all {len(sections)} parts have a table")
+    return 0
+
+
+sys.exit(main())
