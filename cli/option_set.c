@@ -343,6 +343,28 @@ SETTER(set_show)
     return ND_OK;
 }
 
+SETTER(set_pair_columns)
+{
+    static const unsigned columns[] = {ND_PAIR_TERMS, ND_PAIR_LENGTHS, ND_PAIR_EDIT};
+    const char *at = value;
+
+    for (;;) {
+        const size_t len = strcspn(at, ",");
+        char word[16] = "";
+        int i;
+
+        if (len < sizeof word)
+            memcpy(word, at, len);
+        i = word_index(o, len < sizeof word ? word : at, "terms lengths edit", err);
+        if (i < 0)
+            return ND_EINVAL;
+        s->use.pairs.columns |= columns[i];
+        if (!at[len])
+            return ND_OK;
+        at += len + 1;
+    }
+}
+
 SETTER(set_limit)
 {
     unsigned long long n;

@@ -31,6 +31,7 @@ DECLARE(set_bands);
 DECLARE(set_null);
 DECLARE(set_show);
 DECLARE(set_limit);
+DECLARE(set_pair_columns);
 DECLARE(set_costs);
 DECLARE(set_at);
 DECLARE(set_json);

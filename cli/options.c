@@ -72,6 +72,11 @@ const struct option option_table[] = {
      "FIELD holds an address; a last column says whether both documents are from the same host or "
      "from another",
      FOR_PAIRS, TEXT(use.pairs.site)},
+    {NULL, "columns", 0, "LIST",
+     "further columns, and a header: terms (distinct words that only one of the two has, and that "
+     "both have), lengths (in words), edit (distance in words); LIST is one or several of them, "
+     "with commas",
+     FOR_PAIRS, SET(set_pair_columns)},
     {NULL, "recipe", 0, "NAME|FILE",
      "a shipped recipe (see neardup recipe list) or a file; other options override it", FOR_ALL,
      .stage = STAGE_RECIPE, .set = set_recipe},
@@ -490,7 +495,8 @@ const struct option option_table[] = {
     {NULL, "curve", 0, "COLUMN",
      "figures at each value of a column of the pairs, given by its name or number, for the pairs "
      "down "
-     "to it; COLUMN:asc where low values come first, as by default for distance, hamming and bits",
+     "to it; COLUMN:asc where low values come first, as by default for distance, hamming, bits, "
+     "terms and edit",
      FOR_CLUSTERS, TEXT(use.clusters.curve)},
     {NULL, "sizes", 0, NULL,
      "a row for each size: how many clusters have it, and how many documents have so many near "
@@ -571,7 +577,8 @@ const struct option option_table[] = {
      FOR_EVAL | FOR_SWEEP, FLAG(use.eval.closes)},
     {NULL, "curve", 0, "COLUMN",
      "precision and recall at each value of a column of the pairs, given by its name or number; "
-     "COLUMN:asc where low values come first, as by default for distance, hamming and bits",
+     "COLUMN:asc where low values come first, as by default for distance, hamming, bits, terms and "
+     "edit",
      FOR_EVAL, TEXT(use.eval.curve)},
     {NULL, "svg", 0, "FILE", "draw the curve", FOR_EVAL, TEXT(use.eval_svg)},
     {NULL, "by", 0, "COLUMN",

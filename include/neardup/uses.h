@@ -46,6 +46,16 @@ struct nd_use_summary {
  */
 
 /* Starts from zeroes. */
+/* Further columns of the rows of pairs, which are measured on the texts. */
+enum nd_pair_column {
+    /* Distinct terms that only one of the two has (Henzinger 2006), and that both have. */
+    ND_PAIR_TERMS = 1,
+    /* The tokens of both. */
+    ND_PAIR_LENGTHS = 2,
+    /* The edit distance in tokens (nd_edit_distance, costs 1), where it takes at most 2^26 cells. */
+    ND_PAIR_EDIT = 4,
+};
+
 struct nd_pairs_params {
     /* The field with a document's address.  Rows then say whether both are of one host.  NULL: they
      * do not. */
@@ -53,6 +63,9 @@ struct nd_pairs_params {
     /* Pairs that miss the threshold, but reach this value of the measure, are listed too, marked.
      * Zeroes: none is. */
     struct nd_ratio near_misses;
+    /* A set of enum nd_pair_column.  TSV has a header then, and sketch files are refused, as they
+     * have no texts. */
+    unsigned columns;
     /* JSON Lines instead of TSV. */
     unsigned char json;
 };

@@ -27,11 +27,12 @@ struct nd_run_request {
     const struct nd_run_watch *watch; /* of a sample; NULL: everything is read */
     unsigned passes;                  /* over the documents, for the progress; 0: one */
 
-    bool takes_sketches; /* sketch files may be read in place of documents */
-    bool compares;       /* `verify` is heeded */
-    bool bounds_memory;  /* what it holds fits into `memory`, so that it need not be measured */
-    bool heeds_keep;     /* the recipe's `keep` is */
-    bool takes_recipe;   /* all of the recipe comes from sketch files, where it is the default */
+    bool takes_sketches;   /* sketch files may be read in place of documents */
+    const char *texts_for; /* unless this option, for messages, needs the texts; NULL: none does */
+    bool compares;         /* `verify` is heeded */
+    bool bounds_memory;    /* what it holds fits into `memory`, so that it need not be measured */
+    bool heeds_keep;       /* the recipe's `keep` is */
+    bool takes_recipe;     /* all of the recipe comes from sketch files, where it is the default */
 
     bool heeds_within, heeds_security, heeds_prefer; /* the options of these names */
 

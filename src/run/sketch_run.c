@@ -9,6 +9,8 @@ static const char *needs_text(const struct nd_run *run)
 
     if (o->df_auto)
         return "df auto";
+    if (r->texts_for)
+        return r->texts_for;
     if (!r->writes_survivors || !run->sketches)
         return NULL;
     return o->annotate       ? "annotate"

@@ -19,6 +19,7 @@
 #include "recipe/recipe_struct.h"
 #include "run/bounded_loads.h"
 #include "run/run_parts.h"
+#include "uses/pair_columns.h"
 #include "uses/pair_rows.h"
 
 #include <inttypes.h>
@@ -39,6 +40,7 @@ struct pairs_run {
     struct nd_bounded_loads *loads; /* NULL: it is not */
     struct nd_sorted_rows *sorted;  /* where rows go, unless they are in order */
     struct nd_json row, earlier;    /* scratch: the row, and the name of the earlier document */
+    struct nd_pair_texts texts;     /* for further columns */
     struct nd_error *err;           /* error of `found`, which can return only a status */
 };
 
@@ -98,21 +100,58 @@ static enum nd_status list_item(void *context, const struct nd_parsed *parsed, s
 
 /* ---- A pair ---- */
 
+/* The number of a document of the pair among all. */
+static uint64_t number_of(const struct pairs_run *p, uint64_t document)
+{
+    return p->loads ? nd_bounded_loads_record(p->loads, document) : document;
+}
+
+static enum nd_status find_place(struct pairs_run *p, uint64_t document, struct nd_place *place)
+{
+    if (p->loads)
+        return nd_bounded_records_place(p->loads->records, (uint32_t)document, 0, place, p->err);
+    *place = nd_places_get(&p->run->places, document);
+    return ND_OK;
+}
+
 static enum nd_status find_name(struct pairs_run *p, uint64_t document, struct nd_name *name)
 {
-    struct nd_run *run = p->run;
+    struct nd_lookup *lookup = p->run->lookup;
     struct nd_place place = {0};
-    enum nd_status status = ND_OK;
+    enum nd_status status;
 
-    if (p->loads)
-        document = nd_bounded_loads_record(p->loads, document);
-    if (nd_lookup_remembered(run->lookup, document, name))
+    document = number_of(p, document);
+    if (nd_lookup_remembered(lookup, document, name))
         return ND_OK;
-    if (p->loads)
-        status = nd_bounded_records_place(p->loads->records, (uint32_t)document, 0, &place, p->err);
-    else
-        place = nd_places_get(&run->places, document);
-    return status == ND_OK ? nd_lookup_name(run->lookup, document, &place, name, p->err) : status;
+    status = find_place(p, document, &place);
+    return status == ND_OK ? nd_lookup_name(lookup, document, &place, name, p->err) : status;
+}
+
+static enum nd_status take_text(struct pairs_run *p, uint64_t document, unsigned which)
+{
+    struct nd_place place = {0};
+    struct nd_view text = {NULL, 0};
+    enum nd_status status = find_place(p, document, &place);
+
+    if (status == ND_OK)
+        status = nd_lookup_text(p->run->lookup, &place, 0, &text, p->err);
+    return status == ND_OK ? nd_pair_texts_take(&p->texts, which, text, p->err) : status;
+}
+
+/* Measure both texts for the further columns. Pairs of one later document follow one another. */
+static enum nd_status measure(struct pairs_run *p, const struct nd_found_pair *pair,
+                              struct nd_pair_numbers *number)
+{
+    const uint64_t later = number_of(p, pair->a);
+    enum nd_status status = take_text(p, number_of(p, pair->b), 0);
+
+    if (status == ND_OK && !(p->texts.has_later && p->texts.later == later))
+        status = take_text(p, later, 1);
+    if (status != ND_OK)
+        return status;
+    p->texts.has_later = true;
+    p->texts.later = later;
+    return nd_pair_texts_measure(&p->texts, number, p->err);
 }
 
 /* Look up both names. The lookup holds one name at a time, so the first is copied. */
@@ -155,9 +194,13 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
         .site = site_word(p, pair),
         .shows_match = p->rule.has_near_misses,
         .is_match = nd_pair_rule_matches(&p->rule, pair),
+        .columns = p->texts.columns,
     };
-    enum nd_status status = find_names(p, &row);
+    enum nd_status status = row.columns ? measure(p, pair, &row.number) : ND_OK;
 
+    /* A name is valid until the next text is looked up. */
+    if (status == ND_OK)
+        status = find_names(p, &row);
     if (status != ND_OK)
         return status;
     out->text.len = 0;
@@ -170,6 +213,29 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
         return nd_sorted_rows_add(p->sorted, nd_bounded_loads_record(p->loads, pair->a),
                                   out->text.data, out->text.len, p->err);
     return nd_output_write(p->out, out->text.data, out->text.len, p->err);
+}
+
+/* Open the output. With further columns, TSV has a header. */
+static enum nd_status open_output(struct pairs_run *p, struct nd_error *err)
+{
+    const struct nd_dedup_params *params = &p->run->recipe->dedup;
+    const struct nd_pair_line head = {
+        .is_verified = params->verify != ND_VERIFY_NONE,
+        .shows_containment = nd_dedup_measures_containment(params),
+        .method = &p->run->recipe->method,
+        .site = p->params->site,
+        .shows_match = p->rule.has_near_misses,
+        .columns = p->texts.columns,
+    };
+    struct nd_json *out = &p->row;
+
+    if (!(p->out = nd_outputs_open_one(&p->run->outputs, err)))
+        return ND_EIO;
+    if (!head.columns || p->params->json)
+        return ND_OK;
+    nd_pair_head_tsv(out, &head);
+    return out->failed ? nd_fail(err, ND_ENOMEM, "out of memory")
+                       : nd_output_write(p->out, out->text.data, out->text.len, err);
 }
 
 /* ---- All documents ---- */
@@ -199,8 +265,8 @@ static enum nd_status pair_all(struct pairs_run *p, struct nd_error *err)
 
     p->streamed = (struct nd_streamed){
         .dedup = p->run->dedup, .cluster = ND_CLUSTER_PAIRS, .found = found, .context = p};
-    if (status == ND_OK && !(p->out = nd_outputs_open_one(&p->run->outputs, err)))
-        status = ND_EIO;
+    if (status == ND_OK)
+        status = open_output(p, err);
     return status == ND_OK ? nd_run_each_batch(p->run, pair_batch, p, err) : status;
 }
 
@@ -257,8 +323,8 @@ static enum nd_status pair_bounded(struct pairs_run *p, struct nd_error *err)
 
     if (status == ND_OK)
         status = nd_bounded_loads_open(p->loads, err);
-    if (status == ND_OK && !(p->out = nd_outputs_open_one(&run->outputs, err)))
-        status = ND_EIO;
+    if (status == ND_OK)
+        status = open_output(p, err);
     if (status == ND_OK)
         status = nd_bounded_loads_collect(p->loads, err);
     if (status == ND_OK)
@@ -308,6 +374,7 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
 {
     const struct nd_run_request request = {.fields = {params->site},
                                            .takes_sketches = true,
+                                           .texts_for = params->columns ? "columns" : NULL,
                                            .compares = true,
                                            .heeds_within = true,
                                            .heeds_security = true,
@@ -317,7 +384,10 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
                                            .passes = options->memory ? ND_BOUNDED_PASSES : 1};
     struct nd_error room = {0};
     struct nd_run run;
-    struct pairs_run p = {.run = &run, .params = params, .err = err ? err : &room};
+    struct pairs_run p = {.run = &run,
+                          .params = params,
+                          .texts = {.columns = params->columns},
+                          .err = err ? err : &room};
     enum nd_status status;
 
     *p.err = (struct nd_error){0};
@@ -343,6 +413,7 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
     nd_groups_release(&p.hosts);
     nd_json_release(&p.row);
     nd_json_release(&p.earlier);
+    nd_pair_texts_release(&p.texts);
     free(p.site);
     free(p.item);
     return nd_run_status(status, p.err);

@@ -46,6 +46,43 @@ static void put_overlap(struct nd_json *out, const struct nd_pair_line *row)
     }
 }
 
+static void put_columns(struct nd_json *out, const struct nd_pair_line *row)
+{
+    const struct nd_pair_numbers *x = &row->number;
+
+    if (row->columns & ND_PAIR_TERMS) {
+        put_number(out, "\t", x->terms);
+        put_number(out, "\t", x->shared_terms);
+    }
+    if (row->columns & ND_PAIR_LENGTHS) {
+        put_number(out, "\t", x->tokens_a);
+        put_number(out, "\t", x->tokens_b);
+    }
+    if (row->columns & ND_PAIR_EDIT) {
+        if (x->edit == ND_EDIT_BEYOND)
+            put(out, "\t");
+        else
+            put_number(out, "\t", x->edit);
+    }
+}
+
+void nd_pair_head_tsv(struct nd_json *out, const struct nd_pair_line *row)
+{
+    put(out, "a\tb\tresemblance\tshared\tunion");
+    if (row->is_verified && row->shows_containment)
+        put(out, "\tcontainment_a\tcontainment_b");
+    for (unsigned i = 0; i < row->method->n_signatures; i++) {
+        put(out, "\t");
+        put(out, row->method->signature[i].name);
+    }
+    put(out, row->site ? "\tsite" : "");
+    put(out, row->shows_match ? "\tmatch" : "");
+    put(out, row->columns & ND_PAIR_TERMS ? "\tterms\tshared_terms" : "");
+    put(out, row->columns & ND_PAIR_LENGTHS ? "\ttokens_a\ttokens_b" : "");
+    put(out, row->columns & ND_PAIR_EDIT ? "\tedit" : "");
+    put(out, "\n");
+}
+
 void nd_pair_line_tsv(struct nd_json *out, const struct nd_pair_line *row)
 {
     nd_name_tsv(out, &row->earlier);
@@ -66,6 +103,7 @@ void nd_pair_line_tsv(struct nd_json *out, const struct nd_pair_line *row)
     }
     if (row->shows_match)
         put(out, row->is_match ? "\tmatch" : "\tnear-miss");
+    put_columns(out, row);
     put(out, "\n");
 }
 
@@ -95,6 +133,24 @@ static void put_agreements(struct nd_json *out, const struct nd_method *method,
     nd_json_close(out, '}');
 }
 
+static void put_columns_json(struct nd_json *out, const struct nd_pair_line *row)
+{
+    const struct nd_pair_numbers *x = &row->number;
+
+    if (row->columns & ND_PAIR_TERMS) {
+        nd_json_put_uint(out, "terms", x->terms);
+        nd_json_put_uint(out, "shared_terms", x->shared_terms);
+    }
+    if (row->columns & ND_PAIR_LENGTHS) {
+        nd_json_put_uint(out, "tokens_a", x->tokens_a);
+        nd_json_put_uint(out, "tokens_b", x->tokens_b);
+    }
+    if (row->columns & ND_PAIR_EDIT) {
+        nd_json_key(out, "edit");
+        x->edit == ND_EDIT_BEYOND ? nd_json_null(out) : nd_json_uint(out, x->edit);
+    }
+}
+
 void nd_pair_line_json(struct nd_json *out, const struct nd_pair_line *row)
 {
     const struct nd_found_pair *pair = row->pair;
@@ -117,6 +173,7 @@ void nd_pair_line_json(struct nd_json *out, const struct nd_pair_line *row)
         nd_json_key(out, "site");
         *row->site ? nd_json_text(out, row->site) : nd_json_null(out);
     }
+    put_columns_json(out, row);
     nd_json_close(out, '}');
     nd_json_line(out);
 }

@@ -155,6 +155,7 @@ TRY = {
     "security-field": "key",
     "never": "lang=en",
     "site": "url",
+    "columns": "terms,edit",
     "recipe": "r.ini",
     "set": "shingle=1",
     "recipe set": "candidates=all",

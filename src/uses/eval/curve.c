@@ -13,7 +13,7 @@ struct listed {
 
 char *nd_curve_column(const char *option, bool *is_ascending)
 {
-    static const char *const small_is_near[] = {"distance", "hamming", "bits"};
+    static const char *const small_is_near[] = {"distance", "hamming", "bits", "terms", "edit"};
     const char *colon = strrchr(option, ':');
     size_t len = strlen(option);
     char *column;
@@ -23,7 +23,7 @@ char *nd_curve_column(const char *option, bool *is_ascending)
         *is_ascending = colon[1] == 'a';
         len = (size_t)(colon - option);
     } else {
-        for (unsigned i = 0; i < 3; i++)
+        for (unsigned i = 0; i < sizeof small_is_near / sizeof *small_is_near; i++)
             *is_ascending |= strcmp(option, small_is_near[i]) == 0;
     }
     column = malloc(len + 1);

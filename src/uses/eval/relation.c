@@ -34,6 +34,7 @@ struct relation_reading {
     struct nd_view cell[CELLS_MAX];
     size_t n_cells;
     uint64_t own_lines; /* of sets that have a member of their own name */
+    uint64_t n_empty;   /* rows whose value is not known, which are left out */
     struct nd_arena arena;
 };
 
@@ -200,7 +201,7 @@ static enum nd_status read_value(struct relation_reading *x, struct nd_view cell
     uint32_t text;
 
     *value = NAN;
-    if (!x->request->value || (x->request->samples && !cell.len))
+    if (!x->request->value || (!x->request->value_is_text && !cell.len))
         return ND_OK;
     if (x->request->value_is_text) {
         if (!nd_groups_number(&x->r->texts, cell.data ? cell : none, &text))
@@ -237,9 +238,9 @@ static enum nd_status take_pair(struct relation_reading *x, uint32_t a, uint64_t
     if (x->request->is_truth && third.data && !is_unmeasured(x) &&
         !nd_label_read(&x->request->labels, third, &label))
         return refuse_label(x, third, line, err);
-    if (!x->request->is_truth &&
-        (nd_view_is(x->format == ND_FORMAT_JSONL ? third : last, "near-miss") ||
-         (x->format == ND_FORMAT_JSONL && nd_view_is(third, "false")))) {
+    if (!x->request->is_truth && (nd_view_is(third, "near-miss") ||
+                                  (x->format == ND_FORMAT_JSONL ? nd_view_is(third, "false")
+                                                                : nd_view_is(last, "near-miss")))) {
         /* pairs --near-misses: it is not said to be a match */
         if (x->request->samples)
             label = ND_LABEL_DIFFERENT;
@@ -249,6 +250,10 @@ static enum nd_status take_pair(struct relation_reading *x, uint32_t a, uint64_t
     status = read_value(x, cell_of(x, c->value), line, &number_of_value, err);
     if (status != ND_OK)
         return status;
+    if (x->request->value && !x->request->samples && isnan(number_of_value)) {
+        x->n_empty++;
+        return ND_OK;
+    }
     return add_pair(x, a, b, label, number_of_value, line, err);
 }
 
@@ -501,8 +506,12 @@ static enum nd_status close_pairs(struct nd_relation *r, struct nd_error *err)
 static enum nd_status finish(struct relation_reading *x, bool is_manifest, struct nd_error *err)
 {
     struct nd_relation *r = x->r;
-    enum nd_status status = sort_pairs(x, err);
+    enum nd_status status;
 
+    if (x->n_empty && !r->n_pairs)
+        return nd_fail(err, ND_EINPUT, "%s: the column '%.60s' has no number in any row", x->path,
+                       x->request->value);
+    status = sort_pairs(x, err);
     if (status == ND_OK && !reserve_ids(r, x->ids->names.count))
         return no_memory(err);
     if (!x->has_columns) /* it has no rows */

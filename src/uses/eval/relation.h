@@ -61,7 +61,8 @@ struct nd_relation_request {
     bool refuses_strangers; /* a name that is not known is an error */
     bool closes;            /* pairs are closed: their connected components are sets */
     struct nd_label_rule labels;
-    const char *value;  /* name or number of a column with a value; NULL: none is read */
+    const char *value;  /* name or number of a column with a value; NULL: none is read.  Pairs
+                         * without a number there are left out. */
     bool value_is_text; /* the value is the number of its text in `texts` */
     /* The pairs are to be sampled: near misses are read too, as different, and a manifest has values;
      * a value that is not there is NAN. */

@@ -415,9 +415,11 @@ static enum nd_status template_words(const struct nd_run_options *options, struc
 
 static enum nd_status pairs(const struct nd_run_options *options, struct nd_error *err)
 {
+    const struct nd_pairs_params params = {.columns =
+                                               ND_PAIR_TERMS | ND_PAIR_LENGTHS | ND_PAIR_EDIT};
     struct nd_run_summary summary;
 
-    return nd_run_pairs(options, &(struct nd_pairs_params){0}, NULL, &summary, err);
+    return nd_run_pairs(options, &params, NULL, &summary, err);
 }
 
 /* There is room for two documents in a load. */
