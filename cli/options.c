@@ -584,8 +584,11 @@ const struct option option_table[] = {
     {NULL, "by", 0, "COLUMN",
      "precision for each value of a column of the pairs, given by its name or number; last: the "
      "last "
-     "column; or of the --documents: site:FIELD, whether both are of one host, by the address in "
-     "FIELD; length, the words of the shorter one; field:NAME, the value of a field",
+     "column; or precision and recall by what is of the --documents: site:FIELD, whether both are "
+     "of "
+     "one host, by the address in FIELD; length, the words of the shorter one; field:NAME, the "
+     "value "
+     "of a field",
      FOR_EVAL, TEXT(use.eval.by)},
     {NULL, "judged", 0, NULL,
      "the files are judgements of samples that neardup sample drew, each of one judge, and no "

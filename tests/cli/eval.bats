@@ -278,6 +278,18 @@ END
     [ "$(by site:url)" = "$(printf '%s\t%s\t%s\t%s\n' same 2 2 0 other 1 0 1 unknown 1 0 1)" ]
     [ "$(by field:lang)" = "$(printf '%s\t%s\t%s\t%s\n' other 1 1 0 en 3 1 2)" ]
     [ "$(by length)" = "$(printf '%s\t%s\t%s\t%s\n' 0-49 3 2 1 50-99 1 0 1)" ]
+    # Pairs of the truth are divided, too: what is missed has a value, and values that only they have a row.
+    row a b 1 a c 0 c e 1 d e 1 b d 1 >truth.tsv
+    row a b 1 b c 1 >pairs.tsv
+    recalls() { neardup eval --truth "$1" --universe all --documents docs.jsonl pairs.tsv --by "$2" >values && paste <(column value values) <(column missed values) <(column precision values) <(column recall values) <(column f1 values); }
+    [ "$(recalls truth.tsv site:url)" = "$(printf '%s\t%s\t%s\t%s\t%s\n' same 1 1.0000 0.5000 0.6667 other 0 0.0000 - 0.0000 unknown 2 - 0.0000 0.0000)" ]
+    [ "$(recalls truth.tsv length)" = "$(printf '%s\t%s\t%s\t%s\t%s\n' 0-49 2 0.5000 0.3333 0.4000 50-99 1 - 0.0000 0.0000)" ]
+    # Sets say the same as the pairs within them: a, b, c, d and e in one are ten pairs.
+    printf '%s\t%s\n' a x b x c x d x e x >clusters.tsv
+    [ "$(recalls clusters.tsv field:lang)" = "$(printf '%s\t%s\t%s\t%s\t%s\n' other 2 1.0000 0.5000 0.6667 en 6 - 0.0000 0.0000)" ]
+    [ "$(recalls clusters.tsv length)" = "$(printf '%s\t%s\t%s\t%s\t%s\n' 0-49 7 1.0000 0.2222 0.3636 50-99 1 - 0.0000 0.0000)" ]
+    neardup eval --truth truth.tsv --universe all --by 3 pairs.tsv >values
+    [ "$(column missed values) $(column recall values)" = "- -" ]
     run neardup eval --truth truth.tsv --universe labelled pairs.tsv --by site:url
     [ "$status" -eq 2 ]
     [[ $output == *"--by site:url is of documents: name them with --documents"* ]]

@@ -208,11 +208,15 @@ class Judged:
         root = components(docs, counted)
         self.parts = {}
         for d in docs:
-            part = self.parts.setdefault(root[d], [[0, 0, 0], [0, 0, 0], 0, 0.0, 0.0, 0, 0.0])
+            part = self.parts.setdefault(root[d], [[0, 0, 0], [0, 0, 0], 0, 0.0, 0.0, 0, 0.0, 0, 0.0])
             near = [e for e in docs if e != d and truth.judge(pair(d, e)) == 1]
             if near:
                 part[5] += 1
                 part[6] += sum(pair(d, e) in result.pairs for e in near) / len(near)
+            others = [e for e in docs if e != d and pair(d, e) in result.pairs and truth.judge(pair(d, e)) in (0, 1)]
+            if others:
+                part[7] += 1
+                part[8] += sum(truth.judge(pair(d, e)) == 1 for e in others) / len(others)
             part[2] += 1
             if truth.sets is not None and result.sets is not None:
                 mine = {e for e in docs if e == d or (d in result.sets and result.sets.get(e) == result.sets[d])}
@@ -238,7 +242,10 @@ class Judged:
             values = rates(counts) if counts else (None,) * 3
             values = values if negatives else (None, values[1], None)
             out.update({name + k: v for k, v in zip(("precision", "recall", "f1"), values)})
-        out["query_recall"] = ratio(sum(p[6] for p in parts), sum(p[5] for p in parts))
+        recall = out["query_recall"] = ratio(sum(p[6] for p in parts), sum(p[5] for p in parts))
+        precision = out["query_precision"] = ratio(sum(p[8] for p in parts), sum(p[7] for p in parts)) if negatives else None
+        known = precision is not None and recall is not None
+        out["query_f1"] = (2 * precision * recall / (precision + recall) if precision + recall else 0) if known else None
         known = truth.sets is not None and result.sets is not None
         values = (ratio(mine, n), ratio(true, n), ratio(2 * mine * true / n, mine + true) if n else None) if known else (None,) * 3
         out.update({"bcubed_" + k: v for k, v in zip(("precision", "recall", "f1"), values)})
@@ -339,6 +346,84 @@ def curve_of(judged):
     return points, average, meet
 
 
+def value_of(by, p, about):
+    """The value of a pair: of the site, the language or the length of its documents."""
+    x, y = (about[d] for d in p)
+    if by == "length":
+        shorter, end = min(x["length"], y["length"]), 50
+        while shorter >= end:
+            end *= 2
+        return f"{end // 2 if end > 50 else 0}-{end - 1}"
+    key = "url" if by.startswith("site") else "lang"
+    if key not in x or key not in y:
+        return "unknown"
+    x, y = (v[key].split("/")[2] if key == "url" else v[key] for v in (x, y))
+    return "other" if x != y else "same" if key == "url" else x
+
+
+def rows_by(by, judged, about, times, seed):
+    """For each value the counts, the rates and their intervals."""
+    truth, result, docs = judged.truth, judged.result, judged.docs
+    said = {p: truth.judge(p) for p in (pair(*q) for q in itertools.combinations(docs, 2))}
+    of = {p: value_of(by, p, about) for p in said}
+    negatives = truth.universe == "all" or truth.sets is not None or 1 in truth.label.values()
+    rows = {}
+    shown = {value_of(by, p, about) for p in result.pairs}  # of documents that do not count, too
+    for value in {*of.values(), *shown}:
+        mine = {p for p in said if of[p] == value}
+        listed = {p for p in mine & result.pairs if said[p] in (0, 1)}
+        same = {p for p in mine if said[p] == 1}
+        if not same and value not in shown:
+            continue
+        joined = [p for p in said if said[p] == 1 or (p in mine & result.pairs and said[p] is not None)]
+        root = components(docs, joined)
+        parts = {}
+        for d in docs:
+            parts.setdefault(root[d], [0, 0, 0])
+        for p in listed | same:
+            part = parts[root[p[0]]]
+            for i, true in enumerate((p in listed and p in same, p in listed, p in same)):
+                part[i] += true
+        parts = [p for p in parts.values() if p[1] or p[2]]
+        counts = [sum(p[i] for p in parts) for i in range(3)]
+        row = {"listed": counts[1], "right": counts[0], "missed": counts[2] - counts[0], "components": len(parts)}
+        sizes = [p[1] + p[2] - p[0] for p in parts]
+        draws = []
+        if len(parts) >= 20 and 2 * max(sizes) < sum(sizes):
+            for time in range(times):
+                stream = mix64(mix64(seed) + time & M64)
+                chosen = [parts[mix64(stream + (i + 1) * 0x9E3779B97F4A7C15 & M64) * len(parts) >> 64] for i in range(len(parts))]
+                draws.append(rates([sum(p[i] for p in chosen) for i in range(3)]))
+        for i, name in enumerate(("precision", "recall", "f1")):
+            found = rates(counts)[i] if negatives or name == "recall" else None
+            values = sorted(d[i] for d in draws if d[i] is not None)
+            beyond = len(values) * 25 // 1000
+            row[name] = found
+            row[name + "_low"] = values[beyond] if values and found is not None else None
+            row[name + "_high"] = values[-1 - beyond] if values and found is not None else None
+        rows[value] = row
+    return rows
+
+
+def check_by(number, command, truth, result, docs, about):
+    """The command as before, of one result, with --by what the documents are."""
+    good = True
+    for by in ("site:url", "field:lang", "length"):
+        line = [*command[:-EACH], "--by", by, result.path]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"case {number}: {' '.join(line)}: {done.stderr}")
+            return False
+        rows = {row["value"]: row for row in map(json.loads, done.stdout.splitlines())}
+        wanted = rows_by(by, Judged(docs, truth, result), about, 40, number)
+        if rows.keys() != wanted.keys():
+            print(f"case {number}: {' '.join(line)}: {rows.keys()} and not {wanted.keys()}")
+            return False
+        for value, row in rows.items():
+            good &= compare(f"case {number}, --by {by}, {value}", row, wanted[value])
+    return good
+
+
 def mix64(x):
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & M64
     x = (x ^ x >> 27) * 0x94D049BB133111EB & M64
@@ -405,8 +490,15 @@ def run_case(number, folder):
     is_wide = number % 10 == 0  # so many components that there are intervals
     docs = [f"d{i}" for i in range(60 if is_wide else n)]
     closes = rng.random() < 0.3
+    other = random.Random(-number)
+    about = {d: {"length": other.choice([0, 3, 49, 50, 99, 130])} for d in docs}
+    for v in about.values():
+        if other.random() < 0.8:
+            v["url"] = f"http://h{other.randrange(3)}/x"
+        if other.random() < 0.8:
+            v["lang"] = f"l{other.randrange(3)}"
     with open(f"{folder}/docs.jsonl", "w") as f:
-        f.writelines(json.dumps({"id": d, "text": "x"}) + "\n" for d in docs)
+        f.writelines(json.dumps({"id": d, **v, "text": "x " * v["length"]}) + "\n" for d, v in about.items())
     truth = Truth(f"{folder}/{number}.truth", docs, rng)
     results = [Result(f"{folder}/{number}.{i}", docs, rng, closes) for i in range(EACH)]
     if is_wide:  # small sets, beside one another
@@ -436,6 +528,7 @@ def run_case(number, folder):
     for result in results:
         if result.value and not closes:
             good &= check_curve(number, command, truth, result, docs)
+            good &= check_by(number, command, truth, result, docs, about)
         os.remove(result.path)
     return good
 

@@ -2,9 +2,15 @@
 #ifndef ND_USES_EVAL_ATTRIBUTES_H
 #define ND_USES_EVAL_ATTRIBUTES_H
 
-#include "uses/eval/relation.h"
+#include "uses/eval/scores.h"
 
 enum nd_attribute { ND_ATTRIBUTE_NONE, ND_ATTRIBUTE_SITE, ND_ATTRIBUTE_LENGTH, ND_ATTRIBUTE_FIELD };
+
+/* Pairs that the truth calls the same and that have a value, by its number among the texts. */
+struct nd_same_value {
+    uint32_t value;
+    struct nd_same_pairs pairs;
+};
 
 /* Starts from zeroes. */
 struct nd_attributes {
@@ -27,5 +33,14 @@ bool nd_attributes_add(struct nd_attributes *a, struct nd_view field, uint64_t t
  * value of both, or "other" or "unknown"; the length of the shorter one, by doubling classes.  False:
  * out of memory. */
 bool nd_attributes_apply(const struct nd_attributes *a, struct nd_relation *r);
+
+/*
+ * Divide the pairs that the truth calls the same likewise, by values whose texts are those of the
+ * result, to which new ones are added.  *same, which the caller frees, gets n entries by rising value:
+ * pairs within sets are counted by the documents of a set that have a value, and never listed.  False:
+ * out of memory.
+ */
+bool nd_attributes_divide(const struct nd_attributes *a, const struct nd_relation *truth,
+                          struct nd_groups *texts, struct nd_same_value **same, size_t *n);
 
 #endif

@@ -145,34 +145,45 @@ static int by_value(const void *left, const void *right)
     return a->ids < b->ids ? -1 : a->ids > b->ids;
 }
 
-/* The row of the n pairs of the result that have one value. */
-static enum nd_status put_value(struct evaluating *e, const char *path, struct nd_view value,
-                                struct nd_related *pair, size_t n, struct nd_error *err)
-{
-    const struct nd_relation part = {.form = ND_EVAL_PAIRS, .pair = pair, .n_pairs = n};
-    struct nd_scores scores = {.n_sets = 0};
-    struct nd_rated rated[ND_RATES];
-    enum nd_no_interval why = ND_INTERVALS;
-    enum nd_status status = nd_scores_count(&scores, &e->against.truth, &part,
-                                            e->against.ids.n_known, e->against.all, err);
+/* Pairs that have one value. */
+struct valued {
+    struct nd_view value;
+    struct nd_related *pair; /* of the result */
+    size_t n_pairs;
+    const struct nd_same_pairs *same; /* of the truth; NULL: it is not known which they are */
+    size_t n_same;
+};
 
-    if (status == ND_OK) {
-        nd_scores_keep_listed(&scores);
+/* The row of a value. */
+static enum nd_status put_value(struct evaluating *e, const char *path, const struct valued *v,
+                                struct nd_error *err)
+{
+    const struct nd_relation part = {.form = ND_EVAL_PAIRS, .pair = v->pair, .n_pairs = v->n_pairs};
+    struct nd_scores scores = {.n_sets = 0};
+    struct nd_rated rated[ND_RATES], unknown = {NAN, NAN, NAN};
+    enum nd_no_interval why = ND_INTERVALS;
+    enum nd_status status =
+        nd_scores_count_part(&scores, &e->against.truth, &part, e->against.ids.n_known,
+                             e->against.all, v->same, v->n_same, err);
+
+    if (status == ND_OK)
         status = nd_resample(&scores, e->against.params->resamplings, e->against.params->seed,
                              rated, &why, err);
-    }
     if (status == ND_OK) {
         const struct nd_pair_counts *x = &scores.sum.pairs;
         struct nd_use *rows = &e->rows;
 
         nd_cell_text(rows, "result", (struct nd_view){path, strlen(path)});
-        nd_cell_text(rows, "value", value);
+        nd_cell_text(rows, "value", v->value);
         nd_cell_count(rows, "listed", x->listed, true);
         nd_cell_count(rows, "right", x->right, true);
         nd_cell_count(rows, "wrong", x->listed - x->right, scores.has_negatives);
         nd_cell_count(rows, "unclear", scores.unsure, true);
         nd_cell_count(rows, "unlabelled", scores.unlabelled, true);
+        nd_cell_count(rows, "missed", x->same - x->right, v->same != NULL);
         nd_cell_rated(rows, "precision", &rated[ND_RATE_PRECISION]);
+        nd_cell_rated(rows, "recall", v->same ? &rated[ND_RATE_RECALL] : &unknown);
+        nd_cell_rated(rows, "f1", v->same ? &rated[ND_RATE_F1] : &unknown);
         nd_cell_count(rows, "components", scores.n_paired, true);
         nd_cell_notes(rows, &scores, why);
         status = end_row(e, err);
@@ -181,25 +192,70 @@ static enum nd_status put_value(struct evaluating *e, const char *path, struct n
     return status;
 }
 
-/* A row for each value of the column, in the order of their first appearance. */
+/* The pairs of the truth, divided by the values of documents. */
+struct divided {
+    struct nd_same_value *entry;
+    struct nd_same_pairs *pairs; /* of the entries */
+    size_t n;
+};
+
+static enum nd_status divide_truth(struct evaluating *e, struct nd_relation *result,
+                                   struct divided *d, struct nd_error *err)
+{
+    bool good = nd_attributes_divide(&e->against.attributes, &e->against.truth, &result->texts,
+                                     &d->entry, &d->n);
+
+    if (good) {
+        d->pairs = nd_alloc_array(d->n + 1, sizeof *d->pairs);
+        good = d->pairs != NULL;
+    }
+    for (size_t i = 0; good && i < d->n; i++)
+        d->pairs[i] = d->entry[i].pairs;
+    return good ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for pairs of the truth");
+}
+
+/* A row for each value of the column, in the order of their first appearance, those of documents that
+ * only pairs of the truth have last. */
+static enum nd_status put_each_value(struct evaluating *e, const char *path,
+                                     struct nd_relation *result, const struct divided *d,
+                                     struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t from = 0, at = 0;
+
+    for (size_t i = 0; status == ND_OK && i < result->texts.count; i++) {
+        const double number = (double)(i + 1);
+        struct valued v = {.value = result->texts.value[i],
+                           .pair = result->pair + from,
+                           .same = d->pairs ? d->pairs + at : NULL};
+
+        for (; from < result->n_pairs && !(result->pair[from].value > number); from++)
+            v.n_pairs++;
+        for (; at < d->n && d->entry[at].value == i + 1; at++)
+            v.n_same++;
+        if (v.n_pairs || v.n_same)
+            status = put_value(e, path, &v, err);
+    }
+    return status;
+}
+
 static enum nd_status put_values(struct evaluating *e, const char *path, struct nd_relation *result,
                                  struct nd_error *err)
 {
-    struct nd_related *pair = result->pair;
+    struct divided d = {.n = 0};
     enum nd_status status = ND_OK;
 
-    if (result->texts.count > VALUES_MAX)
-        return nd_fail(err, ND_EINPUT, "%s: the column '%.60s' has more than %d values", path,
-                       e->against.params->by, VALUES_MAX);
+    if (e->against.attributes.kind != ND_ATTRIBUTE_NONE)
+        status = divide_truth(e, result, &d, err);
+    if (status == ND_OK && result->texts.count > VALUES_MAX)
+        status = nd_fail(err, ND_EINPUT, "%s: the column '%.60s' has more than %d values", path,
+                         e->against.params->by, VALUES_MAX);
     if (result->n_pairs)
-        qsort(pair, result->n_pairs, sizeof *pair, by_value);
-    for (size_t from = 0, to; status == ND_OK && from < result->n_pairs; from = to) {
-        const struct nd_view text = result->texts.value[(size_t)pair[from].value - 1];
-
-        for (to = from; to < result->n_pairs && !(pair[to].value > pair[from].value); to++)
-            ;
-        status = put_value(e, path, text, pair + from, to - from, err);
-    }
+        qsort(result->pair, result->n_pairs, sizeof *result->pair, by_value);
+    if (status == ND_OK)
+        status = put_each_value(e, path, result, &d, err);
+    free(d.entry);
+    free(d.pairs);
     return status;
 }
 

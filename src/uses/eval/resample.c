@@ -11,6 +11,12 @@ static double quotient(double over, double under)
     return under > 0 ? over / under : NAN;
 }
 
+/* The harmonic mean of two rates; 0 if both are. */
+static double harmonic(double a, double b)
+{
+    return a + b > 0 ? 2 * a * b / (a + b) : a + b;
+}
+
 static double of_pairs(enum nd_rate m, const struct nd_pair_counts *x)
 {
     return m == ND_RATE_PRECISION ? quotient((double)x->right, (double)x->listed)
@@ -27,7 +33,11 @@ double nd_rate_of(enum nd_rate m, const struct nd_component *sum)
     case ND_RATE_PRECISION:
     case ND_RATE_RECALL:
     case ND_RATE_F1: return of_pairs(m, &sum->pairs);
+    case ND_RATE_QUERY_PRECISION: return quotient(sum->shares_right, (double)sum->answered);
     case ND_RATE_QUERY_RECALL: return quotient(sum->shares_found, (double)sum->queries);
+    case ND_RATE_QUERY_F1:
+        return harmonic(quotient(sum->shares_right, (double)sum->answered),
+                        quotient(sum->shares_found, (double)sum->queries));
     case ND_RATE_SET_PRECISION: return of_pairs(ND_RATE_PRECISION, &sum->in_sets);
     case ND_RATE_SET_RECALL: return of_pairs(ND_RATE_RECALL, &sum->in_sets);
     case ND_RATE_SET_F1: return of_pairs(ND_RATE_F1, &sum->in_sets);

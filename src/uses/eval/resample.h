@@ -8,7 +8,9 @@ enum nd_rate {
     ND_RATE_PRECISION,
     ND_RATE_RECALL,
     ND_RATE_F1,
-    ND_RATE_QUERY_RECALL, /* the mean over documents */
+    ND_RATE_QUERY_PRECISION, /* the means over documents, */
+    ND_RATE_QUERY_RECALL,
+    ND_RATE_QUERY_F1, /* and their harmonic mean */
     ND_RATE_SET_PRECISION,
     ND_RATE_SET_RECALL,
     ND_RATE_SET_F1,

@@ -89,10 +89,10 @@ void nd_cells_of_pairs(struct nd_use *rows, const struct nd_scores *t,
                        const struct nd_runs_lost *lost, const struct nd_rated m[ND_RATES],
                        enum nd_no_interval why)
 {
-    static const char *const name[ND_RATES] = {
-        "precision",         "recall",         "f1",         "query_recall",
-        "cluster_precision", "cluster_recall", "cluster_f1", "bcubed_precision",
-        "bcubed_recall",     "bcubed_f1"};
+    static const char *const name[ND_RATES] = {"precision",         "recall",         "f1",
+                                               "query_precision",   "query_recall",   "query_f1",
+                                               "cluster_precision", "cluster_recall", "cluster_f1",
+                                               "bcubed_precision",  "bcubed_recall",  "bcubed_f1"};
     const struct nd_pair_counts *x = &t->sum.pairs;
 
     nd_cell_count(rows, "documents", t->n_documents, true);

@@ -28,6 +28,10 @@ struct counting {
     uint32_t *size, *true_size; /* of the sets, by their number - 1 */
     uint32_t *same;             /* by document, those that the truth calls the same … */
     uint32_t *found;            /* … and of them those that the result has */
+    uint32_t *listed;           /* those that the result has, as far as they count */
+    bool is_part;               /* only these pairs are the same; NULL: those that are right */
+    const struct nd_same_pairs *part;
+    size_t n_part;
     struct score_place *place;
     size_t n_places;
 };
@@ -303,12 +307,49 @@ static void count_both(uint32_t *count, uint64_t ids)
     count[(uint32_t)ids]++;
 }
 
+/* Count the others that the result has beside each document: those of its set, but for unsure ones, or
+ * where only labelled pairs count, these. */
+static void count_answers_of_sets(struct counting *c)
+{
+    const struct nd_relation *truth = c->truth, *result = c->result;
+    const bool all = c->all || truth->has_sets;
+
+    for (uint32_t id = 1; all && id <= c->n; id++) {
+        const uint32_t set = is_known(c, id) ? nd_relation_set(result, id) : 0;
+
+        c->listed[id] = set ? c->size[set - 1] - 1 : 0;
+    }
+    for (size_t i = 0; !truth->has_sets && i < truth->n_pairs; i++) {
+        const uint64_t ids = truth->pair[i].ids;
+        const bool is_unsure = truth->pair[i].label == ND_LABEL_UNSURE;
+        const uint32_t more = !all && !is_unsure, less = all && is_unsure;
+
+        if (!is_one_set(result, ids))
+            continue;
+        c->listed[ids >> 32] += more - less;
+        c->listed[(uint32_t)ids] += more - less;
+    }
+}
+
+static void count_answers(struct counting *c)
+{
+    const struct nd_relation *result = c->result;
+    enum nd_label label;
+
+    for (size_t i = 0; i < result->n_pairs; i++) {
+        if (!judge(c, result->pair[i].ids, &label) || label == ND_LABEL_UNSURE)
+            continue;
+        count_both(c->listed, result->pair[i].ids);
+        if (label == ND_LABEL_SAME)
+            count_both(c->found, result->pair[i].ids);
+    }
+}
+
 /* Take each document for a query that its true neighbours answer (Kolcz 2004, equation 2).  Of sets
  * against sets, count_cells has found them. */
 static void count_queries(struct counting *c, bool is_of_sets)
 {
     const struct nd_relation *truth = c->truth, *result = c->result;
-    enum nd_label label;
 
     for (size_t i = 0; !truth->has_sets && i < truth->n_pairs; i++) {
         if (truth->pair[i].label != ND_LABEL_SAME)
@@ -319,13 +360,18 @@ static void count_queries(struct counting *c, bool is_of_sets)
     }
     if (!is_of_sets)
         memset(c->found, 0, (c->n + 1) * sizeof *c->found);
-    for (size_t i = 0; !is_of_sets && i < result->n_pairs; i++)
-        if (judge(c, result->pair[i].ids, &label) && label == ND_LABEL_SAME)
-            count_both(c->found, result->pair[i].ids);
+    if (is_of_sets)
+        count_answers_of_sets(c);
+    else
+        count_answers(c);
     for (uint32_t id = 1; id <= c->n; id++) {
         const uint32_t set = truth->has_sets && is_known(c, id) ? nd_relation_set(truth, id) : 0;
         const uint32_t same = set ? c->true_size[set - 1] - 1 : c->same[id];
 
+        if (c->listed[id]) {
+            of(c, id)->answered++;
+            of(c, id)->shares_right += (double)c->found[id] / c->listed[id];
+        }
         if (!same)
             continue;
         of(c, id)->queries++;
@@ -407,6 +453,17 @@ static void count_mixed(struct counting *c)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* Let only the pairs of the part be the same. */
+static void keep_part(struct counting *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        c->at[i].pairs.same = c->part ? 0 : c->at[i].pairs.right;
+        c->at[i].in_sets = (struct nd_pair_counts){.listed = 0};
+    }
+    for (size_t i = 0; i < c->n_part; i++)
+        of(c, c->part[i].id)->pairs.same += c->part[i].count;
+}
+
 /* Move the components to the front, first those with pairs. */
 static bool gather(struct counting *c)
 {
@@ -474,7 +531,36 @@ static bool count(struct counting *c)
         count_mixed(c);
     if (t->knows_removed && !count_removed(c))
         return false;
+    if (c->is_part)
+        keep_part(c);
     return gather(c);
+}
+
+static enum nd_status count_all(struct counting c, struct nd_error *err)
+{
+    const struct nd_relation *truth = c.truth, *result = c.result;
+    struct nd_scores *t = c.t;
+    bool ok;
+
+    t->has_sets = result->has_sets;
+    t->has_true_sets = t->has_sets && truth->has_sets;
+    t->has_negatives = c.all || truth->has_sets || truth->n_labelled[ND_LABEL_DIFFERENT] > 0;
+    t->knows_removed = result->has_fates && (c.all || truth->has_sets);
+    c.at = calloc(c.n + 1, sizeof *c.at);
+    c.same = calloc(c.n + 1, sizeof *c.same);
+    c.found = calloc(c.n + 1, sizeof *c.found);
+    c.listed = calloc(c.n + 1, sizeof *c.listed);
+    ok = c.at && c.same && c.found && c.listed && nd_sets_begin(&c.joined, c.n) && join_all(&c) &&
+         count(&c);
+    nd_sets_release(&c.joined);
+    free(c.at);
+    free(c.same);
+    free(c.found);
+    free(c.listed);
+    free(c.size);
+    free(c.true_size);
+    free(c.place);
+    return ok ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for %zu documents", c.n);
 }
 
 enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *truth,
@@ -482,42 +568,33 @@ enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *tr
                                struct nd_error *err)
 {
     struct counting c = {.t = t, .truth = truth, .result = result, .n = n, .all = all};
-    bool ok;
 
-    t->has_sets = result->has_sets;
-    t->has_true_sets = t->has_sets && truth->has_sets;
-    t->has_negatives = all || truth->has_sets || truth->n_labelled[ND_LABEL_DIFFERENT] > 0;
-    t->knows_removed = result->has_fates && (all || truth->has_sets);
-    c.at = calloc(n + 1, sizeof *c.at);
-    c.same = calloc(n + 1, sizeof *c.same);
-    c.found = calloc(n + 1, sizeof *c.found);
-    ok = c.at && c.same && c.found && nd_sets_begin(&c.joined, n) && join_all(&c) && count(&c);
-    nd_sets_release(&c.joined);
-    free(c.at);
-    free(c.same);
-    free(c.found);
-    free(c.size);
-    free(c.true_size);
-    free(c.place);
-    return ok ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for %zu documents", n);
+    return count_all(c, err);
+}
+
+enum nd_status nd_scores_count_part(struct nd_scores *t, const struct nd_relation *truth,
+                                    const struct nd_relation *result, size_t n, bool all,
+                                    const struct nd_same_pairs *same, size_t n_same,
+                                    struct nd_error *err)
+{
+    struct counting c = {.t = t,
+                         .truth = truth,
+                         .result = result,
+                         .n = n,
+                         .all = all,
+                         .is_part = true,
+                         .part = same,
+                         .n_part = n_same};
+    enum nd_status status = count_all(c, err);
+
+    t->n_components = t->n_paired;
+    return status;
 }
 
 void nd_scores_release(struct nd_scores *t)
 {
     free(t->component);
     *t = (struct nd_scores){.n_sets = 0};
-}
-
-void nd_scores_keep_listed(struct nd_scores *t)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < t->n_paired; i++)
-        if (t->component[i].pairs.listed) {
-            t->component[n] = t->component[i];
-            t->component[n++].pairs.same = t->component[i].pairs.right;
-        }
-    t->n_components = t->n_paired = n;
 }
 
 typedef __int128 wide;

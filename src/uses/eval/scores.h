@@ -22,6 +22,8 @@ struct nd_component {
     double shares_of_set, shares_of_true;
     uint64_t queries;    /* documents that have others that are the same, … */
     double shares_found; /* … and the sum of the shares of these that the result has */
+    uint64_t answered;   /* documents that have others in the result, … */
+    double shares_right; /* … and the sum of the shares of these that are the same */
 };
 
 static inline void nd_component_add(struct nd_component *sum, const struct nd_component *x)
@@ -37,6 +39,8 @@ static inline void nd_component_add(struct nd_component *sum, const struct nd_co
     sum->shares_of_true += x->shares_of_true;
     sum->queries += x->queries;
     sum->shares_found += x->shares_found;
+    sum->answered += x->answered;
+    sum->shares_right += x->shares_right;
 }
 
 /* Starts from zeroes. */
@@ -66,12 +70,25 @@ enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *tr
                                struct nd_error *err);
 void nd_scores_release(struct nd_scores *t);
 
+/* Pairs that the truth calls the same: so many, in the component of a document. */
+struct nd_same_pairs {
+    uint32_t id;
+    uint64_t count;
+};
+
+/*
+ * Count a part of a result, pairs alone, as nd_scores_count does all of it, against a part of the
+ * pairs that the truth calls the same; `same` NULL: which of them belong to this part is not known,
+ * and all of those that are right count, and no other. Only components that have such pairs are kept.
+ */
+enum nd_status nd_scores_count_part(struct nd_scores *t, const struct nd_relation *truth,
+                                    const struct nd_relation *result, size_t n, bool all,
+                                    const struct nd_same_pairs *same, size_t n_same,
+                                    struct nd_error *err);
+
 /* Find what the truth says of a pair. False: nothing, so that the pair is left out. */
 bool nd_scores_judge(const struct nd_relation *truth, size_t n, bool all, uint64_t ids,
                      enum nd_label *label);
-
-/* Keep only what is listed, without what is missed: of a part of a result. */
-void nd_scores_keep_listed(struct nd_scores *t);
 
 /* The adjusted Rand index (Hubert and Arabie 1985) of the sets. */
 double nd_scores_rand(const struct nd_scores *t);
