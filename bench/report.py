@@ -345,6 +345,26 @@ def scaling():
     )
 
 
+def floor():
+    """One row a set: the least work, as a share of what neardup takes, run by run."""
+    records = session_of("floor.jsonl") if places.records("floor.jsonl") else []
+    runs = defaultdict(lambda: defaultdict(dict))
+    for r in records:
+        if not r["exit"]:
+            runs[r["set"]][r["run"]][r["work"]] = r["cpu_s"]
+    if not runs:
+        return "Nothing measured.\n"
+    works = list(dict.fromkeys(r["work"] for r in records))
+    rows = []
+    for name, by_run in runs.items():
+        whole = [times for times in by_run.values() if len(times) == len(works)]
+        shares = [statistics.median(t[w] / t["dedup"] for t in whole) for w in works[:-1]]
+        took = statistics.median(t["dedup"] for t in whole)
+        rows.append([name] + [f"{share:.2f}" for share in shares] + [f"{took:.3f}"])
+    columns = ["set"] + [f"{w} : dedup" for w in works[:-1]] + ["dedup, processor seconds"]
+    return heading(records[0]) + "\n" + table(columns, rows)
+
+
 def codecs():
     """One row for a way and a tool; what other tools do stands below neardup's."""
     records = session_of("codecs.jsonl") if places.records("codecs.jsonl") else []

@@ -415,7 +415,7 @@ static enum nd_status measure_overlap(const struct nd_dedup *d, struct nd_worker
     if (nd_fetch_shingles(&d->kept, w, a, &shingle, &n))
         return w->status;
     out->a = n;
-    if (!nd_shingle_set_build(&w->set, shingle, n))
+    if (!nd_shingle_set_build_distinct(&w->set, shingle, n))
         return nd_worker_fail(w, ND_ENOMEM, "comparing documents");
     if (nd_fetch_shingles(&d->kept, w, b, &shingle, &n))
         return w->status;

@@ -71,11 +71,29 @@ static void add_to_table(struct nd_shingle_set *set, const uint64_t *value, size
     set->count = nd_sketch_kernels()->add_distinct(&in, value, n);
 }
 
-/* An empty table of 2^log2 slots with the entries put in again, each in its own place. */
+/* Put the entries into the empty table.  They are distinct, so each takes the first free slot. */
+static void number_entries(struct nd_shingle_set *set)
+{
+    const size_t mask = set->n_slots - 1;
+    uint16_t *narrow_slot = set->slot;
+    uint32_t *wide_slot = set->slot;
+
+    for (size_t number = 1; number <= set->count; number++) {
+        size_t at = set->entry[number] >> set->shift;
+
+        while (set->wide ? wide_slot[at] : narrow_slot[at])
+            at = (at + 1) & mask;
+        if (set->wide)
+            wide_slot[at] = (uint32_t)number;
+        else
+            narrow_slot[at] = (uint16_t)number;
+    }
+}
+
+/* Make a table of 2^log2 slots and put the entries in again. */
 static bool rebuild(struct nd_shingle_set *set, unsigned log2, bool wide)
 {
     size_t width = wide ? sizeof(uint32_t) : sizeof(uint16_t), bytes = (width << log2) + SLACK;
-    size_t count = set->count;
 
     if (bytes > set->slots_bytes) {
         void *slot = slots_alloc(bytes);
@@ -93,8 +111,7 @@ static bool rebuild(struct nd_shingle_set *set, unsigned log2, bool wide)
     set->n_slots = (size_t)1 << log2;
     set->shift = 64 - log2;
     set->wide = wide;
-    set->count = 0;
-    add_to_table(set, set->entry + 1, count);
+    number_entries(set);
     return true;
 }
 
@@ -124,6 +141,18 @@ bool nd_shingle_set_build(struct nd_shingle_set *set, const uint64_t *value, siz
 {
     nd_shingle_set_clear(set);
     return nd_shingle_set_add(set, value, n);
+}
+
+bool nd_shingle_set_build_distinct(struct nd_shingle_set *set, const uint64_t *value, size_t n)
+{
+    nd_shingle_set_clear(set);
+    if (!nd_shingle_set_reserve(set, n))
+        return false;
+    if (n)
+        memcpy(set->entry + 1, value, n * sizeof *value);
+    set->count = n;
+    number_entries(set);
+    return true;
 }
 
 static inline __attribute__((always_inline)) void count_each(const struct nd_shingle_set *set,

@@ -41,6 +41,9 @@ bool nd_shingle_set_add(struct nd_shingle_set *set, const uint64_t *value, size_
 /* Make it hold exactly these.  False: out of memory, the set is empty. */
 bool nd_shingle_set_build(struct nd_shingle_set *set, const uint64_t *value, size_t n);
 
+/* nd_shingle_set_build of values that are known to be distinct, which need no search. */
+bool nd_shingle_set_build_distinct(struct nd_shingle_set *set, const uint64_t *value, size_t n);
+
 /* count[i] += 1 for each of n values that is distinct[i]; all of them are in the set. */
 void nd_shingle_set_count(const struct nd_shingle_set *set, const uint64_t *value, size_t n,
                           uint32_t *count);

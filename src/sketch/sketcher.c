@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "simd/sketch/sketch_kernels.h"
 #include "sketch/shingler.h"
+#include "text/fold.h"
 #include "text/text_stream.h"
 #include "text/tokeniser.h"
 
@@ -83,12 +84,27 @@ void nd_sketcher_swap_shingles(struct nd_sketcher *s, struct nd_shingle_set *set
     *set = own;
 }
 
+/*
+ * The table of shingles doubles when a window does not fit, so the tables of a text of many windows
+ * would together take twice the work of the last.  Words of European languages take about six bytes
+ * with the space.  A wrong guess costs time alone, and at most a megabyte.
+ */
+static bool expect_words(struct nd_sketcher *s, size_t len)
+{
+    enum { BYTES_A_WORD = 6, MOST = 1 << 15 };
+    size_t n = len / BYTES_A_WORD;
+
+    return len <= ND_FOLDER_WINDOW || nd_shingle_set_reserve(&s->shingler.set, n < MOST ? n : MOST);
+}
+
 static enum nd_status read_words(struct nd_sketcher *s, const char *text, size_t len)
 {
     const uint64_t *token;
     size_t count;
     int more;
 
+    if (!expect_words(s, len))
+        return ND_ENOMEM;
     nd_tokeniser_begin(s->tokeniser, text, len);
     while ((more = nd_tokeniser_next(s->tokeniser, &token, &count)) == 1)
         if (!nd_shingler_feed(&s->shingler, token, count))
@@ -184,7 +200,7 @@ enum nd_status nd_shingles_overlap(const uint64_t *a, size_t n_a, const uint64_t
     struct nd_shingle_set set = {0};
     bool a_is_smaller = n_a < n_b;
 
-    if (!nd_shingle_set_build(&set, a_is_smaller ? a : b, a_is_smaller ? n_a : n_b))
+    if (!nd_shingle_set_build_distinct(&set, a_is_smaller ? a : b, a_is_smaller ? n_a : n_b))
         return ND_ENOMEM;
     out->a = n_a;
     out->b = n_b;

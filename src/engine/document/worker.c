@@ -218,7 +218,7 @@ bool nd_item_begin_compare(struct nd_worker *w, const struct nd_item *item)
     w->in_set = NULL;
     if (!nd_item_shingles(w, item, &shingle, &n))
         return false;
-    if (!nd_shingle_set_build(&w->set, shingle, n)) {
+    if (!nd_shingle_set_build_distinct(&w->set, shingle, n)) {
         nd_worker_fail(w, ND_ENOMEM, "comparing documents");
         return false;
     }

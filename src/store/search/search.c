@@ -279,7 +279,7 @@ static enum nd_status build_shingles(struct nd_search *search, const struct nd_s
                                      struct nd_error *err)
 {
     if (!search->has_shingles &&
-        !nd_shingle_set_build(&search->shingles, text->shingle, (size_t)text->n_shingles))
+        !nd_shingle_set_build_distinct(&search->shingles, text->shingle, (size_t)text->n_shingles))
         return no_memory(err);
     search->has_shingles = true;
     return ND_OK;
