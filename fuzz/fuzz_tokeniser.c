@@ -65,6 +65,11 @@ static void same_places(const char *text, size_t len, const struct plain *plain)
     for (size_t i = 0; i < n; i++)
         require(token[i].offset == plain->token[i].offset && token[i].len == plain->token[i].len);
     free(token);
+    require(nd_tokens_in_place(text, len, &token, &n, NULL) == ND_OK && n == plain->n_tokens);
+    for (size_t i = 0; i < n; i++)
+        require(token[i].offset == plain->token[i].offset && token[i].len == plain->token[i].len &&
+                token[i].hash == plain->token[i].hash);
+    free(token);
 }
 
 /* The stream's windows are the normalised text, and its length is told. */

@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "base/utf8.h"
 #include "text/digit.h"
+#include "text/places.h"
 
 /* A text, its tokens, and these sorted by hash. */
 struct side {
@@ -197,7 +198,7 @@ static enum nd_differs class_of_word(const struct side *s, size_t from, size_t t
 static enum nd_status open_side(struct side *s, struct nd_view text, struct nd_error *err)
 {
     s->text = text;
-    return nd_text_tokens(text.data, text.len, &s->token, &s->n, err);
+    return nd_tokens_in_place(text.data, text.len, &s->token, &s->n, err);
 }
 
 static enum nd_status sort_side(struct side *s, struct nd_error *err)

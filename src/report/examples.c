@@ -3,7 +3,9 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/thread/lock.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,8 @@
 struct held_example {
     struct nd_example of;
     uint64_t hash; /* of its place */
+    bool is_done;  /* its texts are compared, and cut; */
+    size_t held;   /* until then, how many bytes they have */
     char bytes[];
 };
 
@@ -22,16 +26,18 @@ struct best_heap {
     struct held_example **item;
     size_t n, room;
     worse *is_worse;
-};
-
-struct worker_examples {
-    struct best_heap closest, sample;
-    uint64_t near;
+    size_t most;    /* bytes that are shown of a text, */
+    bool cuts_last; /* and whether the class is of the whole texts */
+    /* The `rank` of the worst one: no other with more is wanted.  It only falls. */
+    uint64_t (*rank)(const struct held_example *);
+    _Atomic uint64_t bound;
 };
 
 struct nd_examples {
-    unsigned n_workers;
-    struct worker_examples *worker; /* once they are joined, all is in the first one */
+    struct best_heap closest, sample;
+    struct nd_rwlock *lock; /* of the heaps */
+    _Atomic uint64_t near;
+    _Atomic size_t held; /* bytes of whole texts */
 };
 
 static int compare_bytes(struct nd_view a, struct nd_view b)
@@ -60,6 +66,21 @@ static bool is_more_certain(const struct held_example *a, const struct held_exam
 static bool has_more_hash(const struct held_example *a, const struct held_example *b)
 {
     return a->hash != b->hash ? a->hash > b->hash : compare_bytes(a->of.at[1], b->of.at[1]) > 0;
+}
+
+/* Numbers of one sign are ordered as their bits are. */
+static uint64_t certainty_rank(const struct held_example *e)
+{
+    const double value = certainty(&e->of);
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t hash_rank(const struct held_example *e)
+{
+    return e->hash;
 }
 
 /* ---- Heaps ---------------------------------------------------------------------------------------- */
@@ -98,24 +119,30 @@ static void sift_down(struct best_heap *h, size_t i)
     }
 }
 
-/* Take over an example that the heap wants; the one that leaves for it is freed. */
-static void heap_put(struct best_heap *h, struct held_example *e)
+/* Take over an example, and return the one that leaves: it, another, or none. */
+static struct held_example *heap_put(struct best_heap *h, struct held_example *e)
 {
+    struct held_example *gone = NULL;
+
+    if (!heap_wants(h, e))
+        return e;
     if (h->n < h->room) {
         h->item[h->n++] = e;
         sift_up(h, h->n - 1);
-        return;
+    } else {
+        gone = h->item[0];
+        h->item[0] = e;
+        sift_down(h, 0);
     }
-    free(h->item[0]);
-    h->item[0] = e;
-    sift_down(h, 0);
+    if (h->n == h->room)
+        atomic_store_explicit(&h->bound, h->rank(h->item[0]), memory_order_relaxed);
+    return gone;
 }
 
-static bool heap_init(struct best_heap *h, size_t room, worse *is_worse)
+/* Whether the heap could want it: sure only for who holds the lock. */
+static bool heap_may_want(const struct best_heap *h, const struct held_example *e)
 {
-    *h = (struct best_heap){
-        .item = calloc(room, sizeof(void *)), .room = room, .is_worse = is_worse};
-    return h->item != NULL;
+    return h->rank(e) <= atomic_load_explicit(&h->bound, memory_order_relaxed);
 }
 
 static void heap_release(struct best_heap *h)
@@ -127,17 +154,27 @@ static void heap_release(struct best_heap *h)
 
 /* ---- Adding --------------------------------------------------------------------------------------- */
 
-struct nd_examples *nd_examples_new(unsigned n_workers)
+struct nd_examples *nd_examples_new(void)
 {
     struct nd_examples *e = calloc(1, sizeof *e);
-    bool good = e && (e->worker = calloc(n_workers, sizeof *e->worker));
 
-    for (unsigned i = 0; good && i < n_workers; i++) {
-        e->n_workers = i + 1;
-        good = heap_init(&e->worker[i].closest, ND_EXAMPLES_CLOSEST, is_more_certain) &&
-               heap_init(&e->worker[i].sample, ND_EXAMPLES_SAMPLE, has_more_hash);
-    }
-    if (good)
+    if (!e)
+        return NULL;
+    e->closest = (struct best_heap){.room = ND_EXAMPLES_CLOSEST,
+                                    .is_worse = is_more_certain,
+                                    .rank = certainty_rank,
+                                    .bound = UINT64_MAX,
+                                    .most = ND_EXAMPLE_BYTES};
+    e->sample = (struct best_heap){.room = ND_EXAMPLES_SAMPLE,
+                                   .is_worse = has_more_hash,
+                                   .rank = hash_rank,
+                                   .bound = UINT64_MAX,
+                                   .most = ND_EXAMPLE_BYTES_SAMPLE,
+                                   .cuts_last = true};
+    e->closest.item = calloc(e->closest.room, sizeof(void *));
+    e->sample.item = calloc(e->sample.room, sizeof(void *));
+    e->lock = nd_rwlock_new();
+    if (e->closest.item && e->sample.item && e->lock)
         return e;
     nd_examples_free(e);
     return NULL;
@@ -145,12 +182,11 @@ struct nd_examples *nd_examples_new(unsigned n_workers)
 
 void nd_examples_free(struct nd_examples *e)
 {
-    for (unsigned i = 0; e && i < e->n_workers; i++) {
-        heap_release(&e->worker[i].closest);
-        heap_release(&e->worker[i].sample);
-    }
-    if (e)
-        free(e->worker);
+    if (!e)
+        return;
+    heap_release(&e->closest);
+    heap_release(&e->sample);
+    nd_rwlock_free(e->lock);
     free(e);
 }
 
@@ -160,13 +196,12 @@ static struct held_example candidate(const struct nd_example *example)
                                  .hash = nd_hash_bytes(example->at[1].data, example->at[1].len)};
 }
 
-bool nd_examples_wants(struct nd_examples *e, unsigned worker, const struct nd_example *example)
+bool nd_examples_wants(struct nd_examples *e, const struct nd_example *example)
 {
-    struct worker_examples *w = &e->worker[worker];
     const struct held_example held = candidate(example);
 
-    w->near++;
-    return heap_wants(&w->closest, &held) || heap_wants(&w->sample, &held);
+    atomic_fetch_add_explicit(&e->near, 1, memory_order_relaxed);
+    return heap_may_want(&e->closest, &held) || heap_may_want(&e->sample, &held);
 }
 
 /* Bytes of equal text that an excerpt has before the first difference. */
@@ -203,7 +238,7 @@ static struct nd_view excerpt(struct nd_view text, size_t from, size_t most, boo
 
 static struct nd_view move(char **to, struct nd_view bytes)
 {
-    struct nd_view moved = {*to, bytes.len};
+    struct nd_view moved = {bytes.data ? *to : NULL, bytes.len};
 
     if (bytes.len)
         memcpy(*to, bytes.data, bytes.len);
@@ -211,23 +246,30 @@ static struct nd_view move(char **to, struct nd_view bytes)
     return moved;
 }
 
-/* A copy with at most so many bytes of each text; NULL: out of memory. */
-static struct held_example *copy_of(const struct held_example *from, size_t most)
+static bool has_texts(const struct nd_example *e)
+{
+    return e->text[0].data && e->text[1].data;
+}
+
+/* A copy with at most so many bytes of each text, if both are there; NULL: out of memory. */
+static struct held_example *copy_of(const struct nd_example *from, uint64_t hash, size_t most)
 {
     struct held_example *copy;
-    struct nd_example e = from->of;
+    struct nd_example e = *from;
     size_t bytes = 0, begin = 0;
     char *to;
 
-    if (e.text[0].len > most || e.text[1].len > most)
+    if (has_texts(&e) && (e.text[0].len > most || e.text[1].len > most))
         begin = excerpt_begin(e.text[0], e.text[1]);
     for (unsigned k = 0; k < 2; k++) {
-        e.text[k] = excerpt(e.text[k], begin, most, &e.is_cut[k]);
+        if (has_texts(&e))
+            e.text[k] = excerpt(e.text[k], begin, most, &e.is_cut[k]);
         bytes += e.name[k].len + e.at[k].len + e.text[k].len;
     }
-    copy = malloc(sizeof *copy + bytes);
+    copy = malloc(sizeof *copy + bytes + 1);
     if (!copy)
         return NULL;
+    *copy = (struct held_example){.hash = hash};
     to = copy->bytes;
     for (unsigned k = 0; k < 2; k++) {
         e.name[k] = move(&to, e.name[k]);
@@ -235,54 +277,89 @@ static struct held_example *copy_of(const struct held_example *from, size_t most
         e.text[k] = move(&to, e.text[k]);
     }
     copy->of = e;
-    copy->hash = from->hash;
     return copy;
 }
 
-static bool put_copy(struct best_heap *h, const struct held_example *held, size_t most)
+static enum nd_status find_class(struct nd_example *e, struct nd_error *err)
 {
-    struct held_example *copy;
-
-    if (!heap_wants(h, held))
-        return true;
-    copy = copy_of(held, most);
-    if (copy)
-        heap_put(h, copy);
-    return copy != NULL;
-}
-
-/* The class is of the whole texts in the sample, from which shares are estimated.  It takes the time
- * of both texts, so that of the least certain is found at the end, in what is shown. */
-enum nd_status nd_examples_add(struct nd_examples *e, unsigned worker,
-                               const struct nd_example *example, struct nd_error *err)
-{
-    struct worker_examples *w = &e->worker[worker];
-    struct held_example held = candidate(example);
     struct nd_difference difference;
-    enum nd_status status = ND_OK;
+    enum nd_status status = nd_difference_of(e->text[0], e->text[1], &difference, err);
 
-    if (!put_copy(&w->closest, &held, ND_EXAMPLE_BYTES))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    if (!heap_wants(&w->sample, &held))
-        return ND_OK;
-    status = nd_difference_of(example->text[0], example->text[1], &difference, err);
-    held.of.by = difference.by;
-    if (status == ND_OK && !put_copy(&w->sample, &held, ND_EXAMPLE_BYTES_SAMPLE))
-        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    e->by = difference.by;
+    e->has_class = status == ND_OK;
     return status;
 }
 
-/* ---- The end -------------------------------------------------------------------------------------- */
-
-static void join(struct best_heap *to, struct best_heap *from)
+/* Make the example that the page shows, of both texts.  The class is that of the whole texts in the
+ * sample, from which shares are estimated. */
+static enum nd_status make_shown(const struct best_heap *h, const struct nd_example *example,
+                                 uint64_t hash, struct held_example **out, struct nd_error *err)
 {
-    for (size_t i = 0; i < from->n; i++)
-        if (heap_wants(to, from->item[i]))
-            heap_put(to, from->item[i]);
-        else
-            free(from->item[i]);
-    from->n = 0;
+    struct nd_example e = *example;
+    enum nd_status status = h->cuts_last ? find_class(&e, err) : ND_OK;
+
+    if (status == ND_OK && !(*out = copy_of(&e, hash, h->most)))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status == ND_OK && !h->cuts_last)
+        status = find_class(&(*out)->of, err);
+    if (status == ND_OK)
+        (*out)->is_done = true;
+    return status;
 }
+
+bool nd_examples_needs_both(const struct nd_examples *e, const struct nd_example *example)
+{
+    const size_t a = example->text[0].len, b = example->text[1].len;
+
+    return a > ND_EXAMPLE_BYTES_HELD || b > ND_EXAMPLE_BYTES_HELD ||
+           atomic_load_explicit(&e->held, memory_order_relaxed) + a + b > ND_EXAMPLES_BYTES_HELD;
+}
+
+/* Copy what is to be held of an example, or make what is shown, which has the same result. */
+static enum nd_status make_held(struct nd_examples *e, const struct best_heap *h,
+                                const struct held_example *held, struct held_example **out,
+                                struct nd_error *err)
+{
+    if (has_texts(&held->of) && nd_examples_needs_both(e, &held->of))
+        return make_shown(h, &held->of, held->hash, out, err);
+    *out = copy_of(&held->of, held->hash, SIZE_MAX);
+    if (!*out)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    (*out)->held = held->of.text[0].len + held->of.text[1].len;
+    atomic_fetch_add_explicit(&e->held, (*out)->held, memory_order_relaxed);
+    return ND_OK;
+}
+
+/* Add it to one of the heaps. */
+static enum nd_status add_to(struct nd_examples *e, struct best_heap *h,
+                             const struct held_example *held, struct nd_error *err)
+{
+    struct held_example *made = NULL;
+    enum nd_status status = ND_OK;
+
+    if (heap_may_want(h, held))
+        status = make_held(e, h, held, &made, err);
+    if (!made)
+        return status;
+    nd_rwlock_write(e->lock);
+    made = heap_put(h, made);
+    nd_rwlock_unlock(e->lock);
+    if (made)
+        atomic_fetch_sub_explicit(&e->held, made->held, memory_order_relaxed);
+    free(made);
+    return status;
+}
+
+enum nd_status nd_examples_add(struct nd_examples *e, const struct nd_example *example,
+                               struct nd_error *err)
+{
+    const struct held_example held = candidate(example);
+    enum nd_status status = add_to(e, &e->closest, &held, err);
+
+    return status == ND_OK ? add_to(e, &e->sample, &held, err) : status;
+}
+
+/* ---- The end -------------------------------------------------------------------------------------- */
 
 static int by_certainty(const void *left, const void *right)
 {
@@ -292,41 +369,82 @@ static int by_certainty(const void *left, const void *right)
     return is_more_certain(a, b) ? 1 : is_more_certain(b, a) ? -1 : 0;
 }
 
-/* Find what differs in those of which it is not known. */
-static enum nd_status find_classes(struct best_heap *h, struct nd_error *err)
+/* The tasks: first the examples of one heap, then those of the other. */
+struct ending {
+    struct nd_examples *e;
+    nd_example_texts *texts;
+    void *context;
+    struct failed_task {
+        size_t task; /* the first that failed */
+        struct nd_error err;
+    } * failed; /* of each worker */
+};
+
+static enum nd_status end_example(const struct ending *x, const struct best_heap *h,
+                                  struct held_example **held, unsigned worker, struct nd_error *err)
 {
+    struct nd_example e = (*held)->of;
+    struct held_example *made = NULL;
     enum nd_status status = ND_OK;
 
-    for (size_t i = 0; status == ND_OK && i < h->n; i++) {
-        struct nd_example *e = &h->item[i]->of;
-        struct nd_difference difference;
-
-        status = nd_difference_of(e->text[0], e->text[1], &difference, err);
-        e->by = difference.by;
+    if ((*held)->is_done)
+        return ND_OK;
+    if (!has_texts(&e))
+        status = x->texts(x->context, &e, worker, err);
+    if (status == ND_OK && has_texts(&e))
+        status = make_shown(h, &e, (*held)->hash, &made, err);
+    if (status == ND_OK && made) {
+        free(*held);
+        *held = made;
+    } else {
+        free(made);
     }
     return status;
 }
 
-enum nd_status nd_examples_end(struct nd_examples *e, struct nd_error *err)
+static void end_task(void *context, size_t task, unsigned worker)
 {
-    struct worker_examples *all = &e->worker[0];
+    struct ending *x = context;
+    const bool is_closest = task < x->e->closest.n;
+    struct best_heap *h = is_closest ? &x->e->closest : &x->e->sample;
+    struct nd_error err;
 
-    for (unsigned i = 1; i < e->n_workers; i++) {
-        join(&all->closest, &e->worker[i].closest);
-        join(&all->sample, &e->worker[i].sample);
-        all->near += e->worker[i].near;
-        e->worker[i].near = 0;
-    }
-    if (all->closest.n)
-        qsort(all->closest.item, all->closest.n, sizeof(void *), by_certainty);
-    if (all->sample.n)
-        qsort(all->sample.item, all->sample.n, sizeof(void *), by_certainty);
-    return find_classes(&all->closest, err);
+    if (end_example(x, h, &h->item[is_closest ? task : task - x->e->closest.n], worker, &err) !=
+            ND_OK &&
+        task < x->failed[worker].task)
+        x->failed[worker] = (struct failed_task){task, err};
+}
+
+enum nd_status nd_examples_end(struct nd_examples *e, struct nd_pool *pool, nd_example_texts *texts,
+                               void *context, struct nd_error *err)
+{
+    const unsigned threads = nd_pool_threads(pool);
+    struct ending x = {e, texts, context, calloc(threads, sizeof *x.failed)};
+    struct failed_task first = {.task = SIZE_MAX};
+
+    if (!x.failed)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (unsigned i = 0; i < threads; i++)
+        x.failed[i].task = SIZE_MAX;
+    if (e->closest.n)
+        qsort(e->closest.item, e->closest.n, sizeof(void *), by_certainty);
+    if (e->sample.n)
+        qsort(e->sample.item, e->sample.n, sizeof(void *), by_certainty);
+    nd_pool_run(pool, e->closest.n + e->sample.n, end_task, &x);
+    for (unsigned i = 0; i < threads; i++)
+        if (x.failed[i].task < first.task)
+            first = x.failed[i];
+    free(x.failed);
+    if (first.task == SIZE_MAX)
+        return ND_OK;
+    if (err)
+        *err = first.err;
+    return first.err.status;
 }
 
 uint64_t nd_examples_near(const struct nd_examples *e)
 {
-    return e->worker[0].near;
+    return atomic_load(&e->near);
 }
 
 static const struct nd_example *item_of(const struct best_heap *h, size_t i)
@@ -336,10 +454,10 @@ static const struct nd_example *item_of(const struct best_heap *h, size_t i)
 
 const struct nd_example *nd_examples_closest(const struct nd_examples *e, size_t i)
 {
-    return item_of(&e->worker[0].closest, i);
+    return item_of(&e->closest, i);
 }
 
 const struct nd_example *nd_examples_sampled(const struct nd_examples *e, size_t i)
 {
-    return item_of(&e->worker[0].sample, i);
+    return item_of(&e->sample, i);
 }

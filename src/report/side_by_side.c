@@ -12,9 +12,9 @@
 
 #include "base/memory.h"
 #include "report/html_page.h"
+#include "text/places.h"
 
 #include <neardup/compare.h>
-#include <neardup/text.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ struct two_texts {
 
 static enum nd_status find_tokens(struct tokens *t, struct nd_view text, struct nd_error *err)
 {
-    enum nd_status status = nd_text_tokens(text.data, text.len, &t->token, &t->n, err);
+    enum nd_status status = nd_tokens_in_place(text.data, text.len, &t->token, &t->n, err);
 
     t->text = text;
     if (status != ND_OK)

@@ -95,16 +95,22 @@ static struct nd_party party_of(const struct nd_parsed *parsed, struct nd_json *
         nd_at_of(parsed->source, parsed->record.line)};
 }
 
+/* Whether an item is a duplicate of a document of an earlier batch. */
+static bool follows_earlier(const struct worker_batch *b, size_t item)
+{
+    return b->decision[item].kept < b->first;
+}
+
 /* Find the text of the document that an item was removed for: in the batch, or else it is read again;
  * valid until the worker looks up something else. */
 static enum nd_status kept_text(struct nd_run *run, struct worker_batch *b, size_t item,
                                 unsigned worker, struct nd_view *text, struct nd_error *err)
 {
-    const uint64_t kept = b->decision[item].kept;
     enum nd_status status;
 
-    if (kept >= b->first) {
-        *text = b->batch->parsed[b->index[kept - b->first]].document.text;
+    if (!follows_earlier(b, item)) {
+        *text = nd_text_there(
+            b->batch->parsed[b->index[b->decision[item].kept - b->first]].document.text);
         return ND_OK;
     }
     nd_pool_read_lock(run->pool, worker); /* a document that is kept now may go to the spool */
@@ -121,13 +127,16 @@ static enum nd_status note_example(struct nd_run *run, struct worker_batch *b, s
     const struct nd_noted_removal noted = {removed, kept, &b->decision[item], &b->scratch[2],
                                            &b->scratch[3]};
     struct nd_example example;
-    enum nd_status status;
+    enum nd_status status = ND_OK;
 
-    if (!nd_run_wants_example(run, worker, &noted, &example))
+    if (!nd_run_wants_example(run, &noted, &example))
         return ND_OK;
-    status = kept_text(run, b, item, worker, &example.text[0], err);
-    example.text[1] = b->batch->parsed[b->index[item]].document.text;
-    return status == ND_OK ? nd_examples_add(run->examples, worker, &example, err) : status;
+    example.text[1] = nd_text_there(b->batch->parsed[b->index[item]].document.text);
+    if (follows_earlier(b, item))
+        example.kept = b->place[item];
+    if (!follows_earlier(b, item) || nd_examples_needs_both(run->examples, &example))
+        status = kept_text(run, b, item, worker, &example.text[0], err);
+    return status == ND_OK ? nd_examples_add(run->examples, &example, err) : status;
 }
 
 /* Compare the text of a removed document with that of the kept one; *out is valid until the worker looks up something else. */
@@ -407,12 +416,6 @@ static enum nd_status note_decisions(struct passing *p, struct worker_batch *b,
             note_removed(p, b, n);
     }
     return status;
-}
-
-/* Whether an item is a duplicate of a document of an earlier batch. */
-static bool follows_earlier(const struct worker_batch *b, size_t item)
-{
-    return b->decision[item].kept < b->first;
 }
 
 /* Copy the name of a kept document, because the next batch may have it forgotten. */

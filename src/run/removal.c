@@ -185,18 +185,17 @@ static enum nd_status note_example(struct nd_emitter *e, const struct nd_parsed 
 {
     const struct nd_noted_removal noted = {removed, kept, decision, &e->place, &e->made};
     struct nd_example example;
-    struct nd_place place;
     enum nd_status status;
 
     if (e->party_of && removal->kept >= e->n_records) /* the text of an old document is not kept */
         return ND_OK;
-    if (!nd_run_wants_example(e->run, 0, &noted, &example))
+    if (!nd_run_wants_example(e->run, &noted, &example))
         return ND_OK;
-    status = e->place_of(e->context, removal->kept, &place, err);
-    if (status == ND_OK)
-        status = nd_lookup_text(e->run->lookup, &place, 0, &example.text[0], err);
-    example.text[1] = loaded->document.text;
-    return status == ND_OK ? nd_examples_add(e->run->examples, 0, &example, err) : status;
+    status = e->place_of(e->context, removal->kept, &example.kept, err);
+    example.text[1] = nd_text_there(loaded->document.text);
+    if (status == ND_OK && nd_examples_needs_both(e->run->examples, &example))
+        status = nd_lookup_text(e->run->lookup, &example.kept, 0, &example.text[0], err);
+    return status == ND_OK ? nd_examples_add(e->run->examples, &example, err) : status;
 }
 
 static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *removed,

@@ -617,7 +617,7 @@ static struct nd_view place_of(struct nd_json *room, const struct nd_at *at)
     return (struct nd_view){room->text.data, room->text.len};
 }
 
-bool nd_run_wants_example(struct nd_run *run, unsigned worker, const struct nd_noted_removal *noted,
+bool nd_run_wants_example(struct nd_run *run, const struct nd_noted_removal *noted,
                           struct nd_example *example)
 {
     const struct nd_decision *decision = noted->decision;
@@ -632,13 +632,25 @@ bool nd_run_wants_example(struct nd_run *run, unsigned worker, const struct nd_n
         .at = {place_of(noted->kept_at, &noted->kept->at),
                place_of(noted->removed_at, &noted->removed->at)},
     };
-    return nd_examples_wants(run->examples, worker, example);
+    return nd_examples_wants(run->examples, example);
 }
 
 void nd_run_count_clusters(struct nd_run *run, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         nd_cluster_step_count(run->clusters, run->sizes.members[i]);
+}
+
+/* Find the text of a kept document; that of the removed one is there. */
+static enum nd_status find_kept_text(void *context, struct nd_example *example, unsigned worker,
+                                     struct nd_error *err)
+{
+    struct nd_run *run = context;
+    enum nd_status status =
+        nd_lookup_text(run->lookup, &example->kept, worker, &example->text[0], err);
+
+    example->text[0] = nd_text_there(example->text[0]);
+    return status;
 }
 
 static enum nd_status write_page(struct nd_run *run, struct nd_error *err)
@@ -648,7 +660,7 @@ static enum nd_status write_page(struct nd_run *run, struct nd_error *err)
                                      .clusters = run->clusters,
                                      .examples = run->examples};
 
-    enum nd_status status = nd_examples_end(run->examples, err);
+    enum nd_status status = nd_examples_end(run->examples, run->pool, find_kept_text, run, err);
 
     return status == ND_OK ? nd_run_page_write(&page, run->outputs.report, err) : status;
 }
@@ -904,8 +916,7 @@ static enum nd_status open_beside_inputs(struct nd_run *run, struct nd_error *er
         status = watch_options(run, err);
     if (status == ND_OK)
         status = nd_outputs_open(&run->outputs, err);
-    if (status == ND_OK && run->outputs.report &&
-        !(run->examples = nd_examples_new(nd_pool_threads(run->pool))))
+    if (status == ND_OK && run->outputs.report && !(run->examples = nd_examples_new()))
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK)
         status = nd_run_open_against(run, err);

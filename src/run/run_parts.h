@@ -200,14 +200,14 @@ enum nd_status nd_run_make_table(struct nd_run *run, struct nd_error *err);
 /* The inputs have been listed again: ND_ECHANGED where they are not those that were counted. */
 enum nd_status nd_run_check_counted(const struct nd_run *run, struct nd_error *err);
 
-/* Whether a removal is to be remembered for the page of options->report, so that the text of the kept
- * document is needed.  removed_at and kept_at are scratch. */
+/* Whether a removal is to be remembered for the page of options->report, so that the texts are
+ * needed.  removed_at and kept_at are scratch. */
 struct nd_noted_removal {
     const struct nd_party *removed, *kept;
     const struct nd_decision *decision;
     struct nd_json *removed_at, *kept_at;
 };
-bool nd_run_wants_example(struct nd_run *run, unsigned worker, const struct nd_noted_removal *noted,
+bool nd_run_wants_example(struct nd_run *run, const struct nd_noted_removal *noted,
                           struct nd_example *example);
 /* Count of n places, which are those of run->sizes, the clusters by their size. */
 void nd_run_count_clusters(struct nd_run *run, size_t n);

@@ -12,6 +12,10 @@
 enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **tokens,
                                size_t *n_tokens);
 
+/* Do what nd_text_tokens does, hashes included, and return the same; faster where the text is ASCII. */
+ND_API enum nd_status nd_tokens_in_place(const char *text, size_t len, struct nd_token **tokens,
+                                         size_t *n_tokens, struct nd_error *err);
+
 /*
  * A text may be cut where an ASCII separator stands before an ASCII character: nothing composes
  * across, and no token goes across.  From such a place on, or from the start: the last one before

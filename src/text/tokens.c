@@ -205,8 +205,26 @@ static bool is_word(char c)
     return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9');
 }
 
+/* Hash a token of ASCII letters and digits: its normalised form is that in lower case. */
+static bool hash_ascii(struct builder *b, const char *word, size_t len, uint64_t *hash)
+{
+    char padded[ND_TOKEN_HASH_SHORT] = {0}, *form = padded;
+
+    if (len > ND_TOKEN_HASH_SHORT) {
+        b->form.len = 0;
+        if (!nd_buffer_append(&b->form, word, len))
+            return false;
+        form = b->form.data;
+        b->form.len = 0;
+    }
+    for (size_t i = 0; i < len; i++)
+        form[i] = (char)(word[i] | 32); /* which all digits have */
+    *hash = form == padded ? nd_token_hash_padded(padded, len) : nd_hash_bytes(form, len);
+    return true;
+}
+
 /* The runs of letters and digits of an ASCII text. */
-static bool add_ascii(struct builder *b, const char *text, size_t from, size_t to)
+static bool add_ascii(struct builder *b, const char *text, size_t from, size_t to, bool hashes)
 {
     if (!ND_RESERVE(b->token, &b->capacity, b->count + (to - from + 1) / 2))
         return false;
@@ -215,8 +233,12 @@ static bool add_ascii(struct builder *b, const char *text, size_t from, size_t t
 
         while (at < to && is_word(text[at]))
             at++;
-        if (at > begin)
-            b->token[b->count++] = place_of(begin, at);
+        if (at == begin)
+            continue;
+        b->token[b->count] = place_of(begin, at);
+        if (hashes && !hash_ascii(b, text + begin, at - begin, &b->token[b->count].hash))
+            return false;
+        b->count++;
     }
     return true;
 }
@@ -248,8 +270,8 @@ size_t nd_ascii_next(const char *text, size_t len, size_t from)
     return len;
 }
 
-enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **tokens,
-                               size_t *n_tokens)
+static enum nd_status find_tokens(const char *text, size_t len, bool hashes,
+                                  struct nd_token **tokens, size_t *n_tokens)
 {
     struct builder b = {.class = ND_CLASS_SEPARATOR};
     bool good = true;
@@ -257,7 +279,7 @@ enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **t
     for (size_t at = 0, end; good && at < len; at = end) {
         end = nd_ascii_end(text, len, at);
         if (end > at)
-            good = add_ascii(&b, text, at, end);
+            good = add_ascii(&b, text, at, end, hashes);
         if (good && end < len) {
             at = end;
             end = nd_ascii_next(text, len, at);
@@ -265,4 +287,20 @@ enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **t
         }
     }
     return give(&b, good, tokens, n_tokens) ? ND_OK : ND_ENOMEM;
+}
+
+enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **tokens,
+                               size_t *n_tokens)
+{
+    return find_tokens(text, len, false, tokens, n_tokens);
+}
+
+enum nd_status nd_tokens_in_place(const char *text, size_t len, struct nd_token **tokens,
+                                  size_t *n_tokens, struct nd_error *err)
+{
+    if (!nd_utf8_valid(text, len))
+        return nd_fail(err, ND_EINVAL, NOT_UTF8);
+    if (find_tokens(text, len, true, tokens, n_tokens) != ND_OK)
+        return nd_fail(err, ND_ENOMEM, "out of memory while tokenising a text of %zu bytes", len);
+    return ND_OK;
 }

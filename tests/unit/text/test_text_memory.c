@@ -73,6 +73,17 @@ static int list_places(void)
     return status;
 }
 
+static int list_tokens_in_place(void)
+{
+    struct nd_token *token;
+    size_t n;
+    int status = nd_tokens_in_place(text, LEN, &token, &n, NULL);
+
+    if (status == ND_OK)
+        free(token);
+    return status;
+}
+
 static int list_code_places(void)
 {
     struct nd_token *code;
@@ -113,8 +124,9 @@ static int tokenise(void)
 
 static void every_allocation_may_fail(void **unused)
 {
-    static int (*const run[])(void) = {repair,           normalise, list_tokens, list_places,
-                                       list_code_places, measure,   tokenise};
+    static int (*const run[])(void) = {
+        repair,           normalise, list_tokens, list_places, list_tokens_in_place,
+        list_code_places, measure,   tokenise};
 
     (void)unused;
     fill();

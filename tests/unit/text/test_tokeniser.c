@@ -78,6 +78,12 @@ static void assert_same_places(const char *text, size_t len)
     for (size_t i = 0; i < n; i++)
         assert_true(token[i].offset == plain[i].offset && token[i].len == plain[i].len);
     free(token);
+    assert_int_equal(nd_tokens_in_place(text, len, &token, &n, NULL), ND_OK);
+    assert_int_equal(n, n_plain);
+    for (size_t i = 0; i < n; i++)
+        assert_true(token[i].offset == plain[i].offset && token[i].len == plain[i].len &&
+                    token[i].hash == plain[i].hash);
+    free(token);
     free(plain);
 }
 
