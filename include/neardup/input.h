@@ -52,9 +52,14 @@ enum nd_format {
      */
     ND_FORMAT_MAIL,
     /* Many messages in a file (RFC 4155). */
-    ND_FORMAT_MBOX
+    ND_FORMAT_MBOX,
+    /* A web archive (ISO 28500): a record is a response, a resource or a conversion whose body is a
+     * page or plain text, with the requests and the metadata beside it.  Its id is its address. */
+    ND_FORMAT_WARC,
+    /* The older form of it. */
+    ND_FORMAT_ARC
 };
-#define ND_FORMAT_COUNT (ND_FORMAT_MBOX + 1)
+#define ND_FORMAT_COUNT (ND_FORMAT_ARC + 1)
 
 /* The word that options and the manifest use, such as "jsonl". */
 ND_API const char *nd_format_word(enum nd_format format);
@@ -73,7 +78,7 @@ enum nd_text_format { ND_TEXT_PLAIN, ND_TEXT_HTML };
 
 /*
  * The treatment of files that are not text: files with the magic bytes of a binary format (Parquet,
- * WARC, PDF, Office files, images, fonts, executables, databases …), and files without a byte order
+ * PDF, Office files, images, fonts, executables, databases …), and files without a byte order
  * mark of UTF-16 that have a NUL within their first 8 KiB.
  */
 enum nd_binary {
@@ -198,7 +203,7 @@ struct nd_source {
     const char *compression;
     /* "tar", "zip" or NULL. */
     const char *archive;
-    /* 1: its records are lines, rows or messages; 0: it is one record. */
+    /* 1: its records are lines, rows, messages or those of a web archive; 0: it is one record. */
     int is_container;
     /* 1: it has a byte order mark of Unicode, so that options.charset does not apply. */
     int is_unicode;
@@ -227,7 +232,8 @@ struct nd_record {
     struct nd_view bytes;
     /* Its offset in the uncompressed source. */
     uint64_t offset;
-    /* The number of its first line, from 1; 0 if the document is a whole file. */
+    /* The number of its first line, from 1; of its first byte in a web archive; 0 if the document is
+     * a whole file. */
     uint64_t line;
     /* The number of its source. */
     uint32_t source;

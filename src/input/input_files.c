@@ -61,16 +61,35 @@ static void ND_PRINTF(6, 7) add_reason(char *out, size_t capacity, uint64_t n, c
     va_end(args);
 }
 
+/* Images and the like, redirects and revisits in web archives. */
+static void tell_records_left_out(struct nd_input *input)
+{
+    const struct nd_path_list *left = &input->paths;
+    uint64_t n = left->web_not_text + left->web_no_body;
+    char reasons[200] = "";
+
+    add_reason(reasons, sizeof reasons, left->web_not_text, "is", "are",
+               "neither page nor plain text");
+    add_reason(reasons, sizeof reasons, left->web_no_body, "has", "have", "no body");
+    if (n)
+        nd_report(&input->on_problem, ND_PROBLEM_NOTE,
+                  "left out %" PRIu64 " record%s of web archives: %s", n, n == 1 ? "" : "s",
+                  reasons);
+}
+
 void nd_input_tell_left_out(struct nd_input *input)
 {
     struct nd_path_list *left = &input->paths;
     uint64_t n = left->not_text + left->unmatched + left->special + left->unreadable;
     char reasons[1400] = "";
 
-    /* Files that are not regular, or could not be read, have been reported one by one. */
-    if (left->was_told || left->not_text + left->unmatched == 0)
+    if (left->was_told)
         return;
     left->was_told = true;
+    tell_records_left_out(input);
+    /* Files that are not regular, or could not be read, have been reported one by one. */
+    if (left->not_text + left->unmatched == 0)
+        return;
     add_reason(reasons, sizeof reasons, left->not_text, "is", "are", "not text (%s%s)",
                left->not_text > 1 ? "the first is " : "",
                left->first_not_text ? left->first_not_text : "");

@@ -364,6 +364,23 @@ static void drop_begun(struct nd_input *input, struct nd_batch *b)
     from->offset += dropped;
 }
 
+/* Go on behind a record that is too long, as far as its head says: 0, ND_ENOMEM. */
+static int pass_record(struct nd_input *input, struct nd_batch *b)
+{
+    struct nd_open_source *from = &input->from;
+    size_t len = b->memory->bytes.len - b->memory->pos;
+    uint64_t ends = from->cutter.ends;
+
+    from->skipped_offset = from->offset;
+    from->skipped_line = from->line;
+    b->memory->bytes.len = b->memory->pos;
+    nd_cut_restart(&from->cutter);
+    from->cutter.pass = ends > len ? ends - len : 0;
+    from->offset += len;
+    from->line += len;
+    return input->gives_skipped ? add_skipped(input, b, (size_t)from->cutter.pass) : 0;
+}
+
 static void skip_record(struct nd_input *input, struct nd_batch *b)
 {
     struct nd_open_source *from = &input->from;
@@ -388,6 +405,10 @@ static void give_up_record(struct nd_input *input, struct nd_batch *b)
                       input->record_max);
     if (!from->cutter.cut->can_skip) {
         end_source(input, b);
+        return;
+    }
+    if (from->cutter.cut->counts_bytes) {
+        (void)pass_record(input, b);
         return;
     }
     from->is_skipping = true;
@@ -527,6 +548,10 @@ static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer a
         return ND_ENOMEM;
     if (is_record)
         from->source->source.records++;
+    else if (is_of_part(input)) {
+        input->paths.web_not_text += from->cutter.not_text;
+        input->paths.web_no_body += from->cutter.no_body;
+    }
     advance(b, from, len);
     count_sampled(input, is_record ? len : 0);
     if (from->cutter.cut == &nd_cut_whole) {
@@ -568,6 +593,8 @@ static int cut_source(struct nd_input *input, struct nd_batch *b)
             answer =
                 nd_cut_next(&from->cutter, bytes->data + b->memory->pos, len, at_end, &record_len);
         else if (at_end) {
+            if (from->cutter.pass)
+                report_loss(input, "its last record is cut short");
             end_source(input, b);
             return 0;
         }
@@ -578,7 +605,10 @@ static int cut_source(struct nd_input *input, struct nd_batch *b)
             report_loss(input, at_end ? UNCLOSED_AT_END : UNCLOSED_TOO_LONG);
             end_source(input, b);
         } else if (len > input->record_max && input->gives_skipped && !from->needs_header) {
-            skip_record(input, b);
+            if (from->cutter.cut->counts_bytes)
+                status = pass_record(input, b);
+            else
+                skip_record(input, b);
         } else if (len > input->record_max) {
             give_up_record(input, b);
         } else if (b->count > 0 && bytes->len >= b->memory->max_bytes && !from->is_skipping) {

@@ -89,9 +89,9 @@ load common
 }
 
 @test "a file that is not read as text is not said to be read as text" {
-    printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\n\r\n\0\0abc' >a.warc
-    run neardup dedup a.warc -q
+    printf '%%PDF-1.4\n\0\0abc' >a.txt
+    run neardup dedup a.txt -q
     [ "$status" -eq 2 ]
-    [[ ${lines[0]} == "neardup: a.warc: is a WARC file, so it is not read as text: "* ]]
+    [[ ${lines[0]} == "neardup: a.txt: is a PDF file, so it is not read as text: "* ]]
     [[ $output != *"reading it as plain text"* ]]
 }

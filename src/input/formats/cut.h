@@ -52,6 +52,10 @@ struct nd_cut {
     /* After a record that is longer than what can be read, go on with the next line.  False: the
      * rest of the file is lost. */
     bool can_skip;
+
+    /* A record is named by the number of its first byte, from 1, and not by that of a line.  Too
+     * long a record is passed over by its stated length (nd_cutter.ends). */
+    bool counts_bytes;
 };
 
 extern const struct nd_cut nd_cut_whole;      /* all bytes are one record */
@@ -74,7 +78,15 @@ struct nd_cutter {
     bool is_blank;  /* groups: the last line was blank */
     bool has_text;  /* groups: a line was not */
     int csv_state;  /* state of the CSV field at `seen` */
-    uint64_t lines; /* line ends in the last record or blank stretch */
+    uint64_t lines; /* line ends in the last record or blank stretch; counts_bytes: its bytes */
+
+    /* Web archives: where the record that has a body begins, behind others that go with it. */
+    size_t main_at;
+    bool has_main, has_request;
+    uint64_t ends; /* where what has begun ends, as far as its head says */
+    uint64_t pass; /* bytes that follow and are no record's */
+    /* In the last blank stretch: records left out because they are not text, or have no body. */
+    unsigned not_text, no_body;
 };
 
 enum { ND_CSV_QUOTED_MAX = 1 << 26 }; /* a row with an open quote is given up beyond this */
@@ -88,7 +100,7 @@ static inline enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *by
 /* Forget the state of a record that has begun: its bytes will be given again. */
 static inline void nd_cut_restart(struct nd_cutter *c)
 {
-    *c = (struct nd_cutter){.cut = c->cut};
+    *c = (struct nd_cutter){.cut = c->cut, .pass = c->pass};
 }
 
 #endif

@@ -378,7 +378,6 @@ enum nd_format nd_detect_any_table(const char *head, size_t len, bool at_end)
 /* ---- Files that are not text, by their first bytes ---- */
 
 #define TO_TEXT "convert it to text first (libreoffice --headless --convert-to txt:Text FILE)"
-#define PAGES "write its pages as JSON Lines or as files first (the Python package warcio reads it)"
 #define UNPACK "unpack it first"
 
 static const struct nd_binary_kind OFFICE = {"is an Office file", TO_TEXT};
@@ -387,7 +386,6 @@ static const struct nd_binary_kind EPUB = {"is an EPUB book",
                                            "convert it to text first (pandoc -t plain FILE)"};
 static const struct nd_binary_kind PDF = {"is a PDF file",
                                           "convert it to text first (pdftotext FILE)"};
-static const struct nd_binary_kind WARC = {"is a WARC file", PAGES};
 static const struct nd_binary_kind BMP = {"is a BMP image", NULL};
 #define BY_PYTHON "the Python package deduplicates it (python -m neardup dedup FILE -o RESULT)"
 static const struct nd_binary_kind PARQUET = {
@@ -419,7 +417,6 @@ static const struct {
      "NDSKTCH\n",
      {"is a sketch file", "a run reads it by its name where all its inputs are sketch files"}},
     {0, 6, false, "\x93NUMPY", {"is a NumPy array", NULL}},
-    {0, 11, false, "filedesc://", {"is an ARC file", PAGES}},
     {0, 8, false, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", {"is an Office file", TO_TEXT}},
     {0, 6, false, "7z\xBC\xAF\x27\x1C", {"is a 7z archive", UNPACK}},
     {0, 6, false, "Rar!\x1A\x07", {"is a RAR archive", UNPACK}},
@@ -502,9 +499,6 @@ static const struct nd_binary_kind *by_more_than_magic(const char *head, size_t 
     if (has_at(head, len, 0, "PAR1", 4) && (has_control(head, len, CONTROL_WITHIN) ||
                                             (len >= 8 && memcmp(head + len - 4, "PAR1", 4) == 0)))
         return &PARQUET;
-    if (has_at(head, len, 0, "WARC/", 5) && len > 9 && nd_is_digit(head[5]) && head[6] == '.' &&
-        (memchr(head + 7, '\n', len < 12 ? len - 7 : 5)))
-        return &WARC;
     if (has_at(head, len, 0, "BM", 2) && has_at(head, len, 6, "\0\0\0\0", 4))
         return &BMP;
     while (blank < len && (head[blank] == '\n' || head[blank] == '\r' || head[blank] == ' '))

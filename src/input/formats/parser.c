@@ -71,6 +71,7 @@ void nd_parser_free(struct nd_parser *parser)
     nd_charset_release(&parser->charset);
     nd_page_release(&parser->page);
     nd_buffer_release(&parser->mail_body);
+    nd_web_unpacker_release(&parser->unpacker);
     free(parser->cell);
     free(parser);
 }
@@ -311,17 +312,26 @@ int nd_parsing_take_fields(struct nd_parsing *p)
     return take_replaced(p, first, n) ? 1 : ND_ENOMEM;
 }
 
+static int take_others(struct nd_parsing *p)
+{
+    choose_id(p->document, &p->parser->value[p->parser->options.n_text_fields]);
+    return nd_parsing_take_fields(p);
+}
+
+int nd_parsing_take_made(struct nd_parsing *p)
+{
+    int status = choose_text(p, p->parser->options.n_text_fields);
+
+    return status == 1 ? take_others(p) : status;
+}
+
 int nd_parsing_take(struct nd_parsing *p)
 {
-    size_t n_text = p->parser->options.n_text_fields;
-    int status = choose_text(p, n_text);
+    int status = choose_text(p, p->parser->options.n_text_fields);
 
     if (status == 1 && p->parser->options.text_format == ND_TEXT_HTML)
         status = nd_html_of_text(p);
-    if (status != 1)
-        return status;
-    choose_id(p->document, &p->parser->value[n_text]);
-    return nd_parsing_take_fields(p);
+    return status == 1 ? take_others(p) : status;
 }
 
 /* Whether something of the record was replaced: seldom. */

@@ -9,6 +9,7 @@
 #include "input/formats/charset.h"
 #include "input/formats/json_walk.h"
 #include "input/formats/page.h"
+#include "input/formats/web_body.h"
 
 struct nd_parser {
     struct nd_input_options options;
@@ -28,6 +29,7 @@ struct nd_parser {
     struct nd_charset charset;
     struct nd_html_page page;   /* HTML: the current one */
     struct nd_buffer mail_body; /* of the current message: its texts, each on lines of its own */
+    struct nd_web_unpacker unpacker; /* web archives: of the current body */
 };
 
 /* A record on its way to a document: what every format's parser is given (nd_format_row.parse). */
@@ -96,6 +98,9 @@ void nd_parsing_clear(struct nd_parsing *p);
 
 /* nd_parsing_finish for values whose `replaced` is known, and document->text_replaced too. */
 int nd_parsing_take(struct nd_parsing *p);
+
+/* nd_parsing_take for a text that is made as it shall be, whatever the option `text_format` says. */
+int nd_parsing_take_made(struct nd_parsing *p);
 
 /* The fields alone, for a document that has its text. */
 int nd_parsing_take_fields(struct nd_parsing *p);

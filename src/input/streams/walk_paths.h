@@ -21,6 +21,9 @@ struct nd_path_list {
     uint64_t not_text, unmatched, special, unreadable;
     const char *first_not_text;
     bool was_told;
+
+    /* Records of web archives that are left out. */
+    uint64_t web_not_text, web_no_body;
 };
 
 /* Whether a file below a directory, or in an archive, is asked for by the options' patterns. */

@@ -18,9 +18,6 @@ static void kinds_are_known_by_their_first_bytes(void **state)
     (void)state;
     KNOWN("PAR1\x15\x04\x15\x10", "is a Parquet file");
     KNOWN("PAR1 and so on PAR1", "is a Parquet file");
-    KNOWN("WARC/1.0\r\nWARC-Type: warcinfo\r\n", "is a WARC file");
-    KNOWN("WARC/0.17\nWARC-Type: warcinfo\n", "is a WARC file");
-    KNOWN("filedesc://a.arc 0.0.0.0 20080430204825", "is an ARC file");
     KNOWN("%PDF-1.4\n%\xE2\xE3\xCF\xD3\n", "is a PDF file");
     KNOWN("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\0\0", "is an Office file");
     KNOWN("\x89PNG\r\n\x1A\n\0\0\0\rIHDR", "is a PNG image");

@@ -55,7 +55,7 @@ static int read_once(const char *const *paths, size_t n, const struct nd_input_o
 static void every_allocation_may_fail(void **state)
 {
     static const char *const paths[] = {"dir",   "a.jsonl.gz", "b.csv", "c.html",
-                                        "d.tar", "e.txt.zst",  "f.mbox"};
+                                        "d.tar", "e.txt.zst",  "f.mbox", "g.warc"};
     enum { PATHS = sizeof paths / sizeof *paths };
     struct nd_input_options o = nd_input_options_default();
     long all = 0;
@@ -72,6 +72,10 @@ static void every_allocation_may_fail(void **state)
     run("printf 'From a Mon Jan  1 10:00:00 2024\\nMessage-ID: <x>\\nContent-Type: "
         "multipart/mixed; boundary=b\\n\\n--b\\nContent-Type: text/plain; charset=koi8-r\\n\\n"
         "\\320\\n--b\\nContent-Type: text/html\\n\\n<p>p\\0<p>q\\377\\n--b--\\n' > f.mbox");
+    run("(printf 'WARC/1.0\\nWARC-Type: response\\nWARC-Target-URI: http://a/\\377\\n"
+        "Content-Length: 151\\n\\nHTTP/1.1 200 OK\\nContent-Type: text/html\\n"
+        "Transfer-Encoding: chunked\\nContent-Encoding: gzip\\n\\n400\\n'; echo "
+        "'<title>t</title>u' | gzip -n) > g.warc");
     for (;; all++) {
         int status;
 

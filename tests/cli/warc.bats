@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# warc.bats - web archives by the commands that read documents
+
+load common
+
+setup() {
+    NEARDUP=${NEARDUP:-$BATS_TEST_DIRNAME/../../build/release/neardup}
+    cd "$BATS_TEST_TMPDIR" || return 1
+    neardup sketch <(answer http://a.org/ "$BUY") 2>&1 | grep -q 'without libxml2' && skip "no libxml2"
+    return 0
+}
+
+BUY="buy these wonderful pills now and never be tired again in all your long and happy life"
+MEET="shall we meet on monday at the usual place and talk about the weather, my dear friend?"
+
+# record TYPE FIELDS CONTENT: FIELDS with \r\n at their ends
+record() {
+    printf 'WARC/1.0\r\nWARC-Type: %s\r\n%bContent-Length: %d\r\n\r\n%s\r\n\r\n' "$1" "$2" "${#3}" "$3"
+}
+
+# answer URL TEXT [FIELDS]
+answer() {
+    local head=$'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n'
+    record response "WARC-Target-URI: $1\\r\\n${3:-}" "$head<title>t</title>$2"
+}
+
+request() {
+    record request "WARC-Target-URI: $1\\r\\n" $'GET / HTTP/1.1\r\n\r\n'
+}
+
+info() {
+    record warcinfo "WARC-Record-ID: <urn:$1>\\r\\n" "software: $1"
+}
+
+image() {
+    local head=$'HTTP/1.1 200 OK\r\nContent-Type: image/gif\r\n\r\n'
+    record response "WARC-Target-URI: $1\\r\\n" "${head}GIF89a"
+}
+
+a_crawl() {
+    info one
+    request http://a.org/
+    answer http://a.org/ "$BUY" "WARC-Date: 2024-01-01T00:00:00Z\\r\\n"
+    image http://a.org/i
+    request http://b.org/
+    answer http://b.org/ "$MEET" "WARC-Date: 2024-01-02T00:00:00Z\\r\\n"
+    request http://c.org/
+    answer http://c.org/ "$BUY now" "WARC-Date: 2024-01-03T00:00:00Z\\r\\n"
+}
+
+@test "warc: dedup names pages by their addresses and says what it left out" {
+    a_crawl >a.warc
+    run neardup dedup a.warc --manifest m.jsonl -o out.warc
+    [ "$status" -eq 0 ]
+    [[ $output == *"neardup: left out 1 record of web archives: 1 is neither page nor plain text"* ]]
+    [[ $output == *"a.warc: WARC, 3 records"* ]]
+    [ "$(rows m.jsonl removed kept)" = '"http://c.org/" "http://a.org/"' ]
+    run neardup dedup -q a.warc -o again.warc
+    [ "$output" = "" ]
+    cmp out.warc again.warc
+}
+
+@test "warc: fields decide who is compared and who stays" {
+    a_crawl >a.warc
+    neardup dedup -q a.warc --keep newest:date --manifest m.jsonl >out.warc
+    [ "$(rows m.jsonl removed kept)" = '"http://a.org/" "http://c.org/"' ]
+    neardup dedup -q a.warc --within site --manifest m.jsonl >out.warc
+    [ "$(rows m.jsonl removed kept)" = "" ]
+    neardup dedup -q a.warc --prefer url=http://c.org/ --manifest m.jsonl >out.warc
+    [ "$(rows m.jsonl removed kept)" = '"http://a.org/" "http://c.org/"' ]
+}
+
+@test "warc: however it is compressed or packed, the documents are the same" {
+    a_crawl >a.warc
+    neardup sketch -q a.warc >expected
+    gzip -k a.warc
+    zstd -q a.warc
+    for part in info request answer; do
+        case $part in
+        info) info one ;;
+        request) request http://a.org/ ;;
+        answer) answer http://a.org/ "$BUY" ;;
+        esac | gzip
+    done >parts.warc.gz
+    neardup sketch -q a.warc.gz | cmp - expected
+    neardup sketch -q a.warc.zst | cmp - expected
+    neardup sketch -q - <a.warc.gz | cmp - expected
+    cat a.warc | neardup sketch -q - | cmp - expected
+    mkdir folder
+    cp a.warc folder/unnamed
+    neardup sketch -q folder | cmp - expected
+    tar cf a.tar a.warc
+    neardup sketch -q a.tar | cmp - expected
+    [ "$(neardup sketch -q parts.warc.gz)" = "$(head -n1 expected)" ]
+}
+
+@test "warc: what is damaged is reported with its place and the rest is read" {
+    { info one; echo junk; answer http://a.org/ "$BUY"; answer http://b.org/ "$MEET"; } >a.warc
+    truncate -s -20 a.warc
+    run neardup dedup a.warc -o out.warc --manifest m.jsonl
+    [ "$status" -eq 3 ]
+    place=$(($({ info one; echo junk; answer http://a.org/ "$BUY"; } | wc -c) + 1))
+    [[ $output == *"a.warc:$place: a record ends after "*" bytes"* ]]
+    [ "$(rows m.jsonl skipped)" = "\"a.warc:$place\"" ]
+}
+
+@test "warc: pages of several archives go to one, and to a folder as they came" {
+    a_crawl >a.warc
+    answer http://d.org/ "$MEET and then" >b.warc
+    neardup dedup -q a.warc b.warc -o all.warc
+    [ "$(neardup sketch -q all.warc | wc -l)" -eq 2 ]
+    neardup dedup -q a.warc b.warc --output-dir out
+    [ "$(neardup sketch -q out/a.warc | wc -l)" -eq 2 ]
+}
+
+@test "warc: ARC is read, and so are the fixtures that other readers read" {
+    {
+        printf 'filedesc://x.arc 0.0.0.0 20080619093439 text/plain 73\n1 0 CommonCrawl\n'
+        printf 'URL IP-address Archive-date Content-type Archive-length\n\n'
+        printf 'http://a/ 1.2.3.4 20080509190241 text/plain %d\n%s\n' "${#BUY}" "$BUY"
+    } >x.arc
+    [ "$(neardup sketch -q x.arc | grep -c '"id":"http://a/"')" -eq 1 ]
+    fixtures=${NEARDUP_TEST_DATA:-}/warc-fixtures
+    [ -d "$fixtures" ] || skip "NEARDUP_TEST_DATA names no folder with warc-fixtures"
+    for file in "$fixtures"/*arc "$fixtures"/*.gz "$fixtures"/*.lz4; do
+        [[ $file != *clipped* && $file != *block-sized* ]] || continue
+        run "$NEARDUP" sketch -q "$file"
+        [ "$status" -eq 0 ] || { echo "$file: $output"; return 1; }
+    done
+}
