@@ -460,9 +460,17 @@ const struct option option_table[] = {
     {NULL, "replace", 0, "N|SHARE", "put others in place of N words, or of a share of them",
      FOR_PERTURB, TO(set_amount, use.perturb.replace)},
     {NULL, "lexicon", 0, "FILE",
-     "edit only the words of this list, one a line, and insert only these; shares are of these "
-     "words",
+     "edit only the words of this list, one a line or as df top writes them, and insert only "
+     "these; "
+     "shares are of these words",
      FOR_PERTURB, TEXT(use.perturb.lexicon)},
+    {NULL, "least", 0, "N",
+     "leave out documents with fewer than N words, with --lexicon of its words (default: 0)",
+     FOR_PERTURB, NUMBER(use.perturb.least, 0, 1000000000)},
+    {NULL, "beside", 0, NULL,
+     "write each document as it is, too, and ~ behind the id of its edited copy; the field cluster "
+     "joins the two, so that the output can be the --truth of eval and sweep",
+     FOR_PERTURB, FLAG(use.perturb.beside)},
 
     {"Hosts", "url-field", 0, "FIELD", "the field with the address of a page (default: url)",
      FOR_MIRRORS, TEXT(use.mirrors.url)},
@@ -585,10 +593,9 @@ const struct option option_table[] = {
      "precision for each value of a column of the pairs, given by its name or number; last: the "
      "last "
      "column; or precision and recall by what is of the --documents: site:FIELD, whether both are "
-     "of "
-     "one host, by the address in FIELD; length, the words of the shorter one; field:NAME, the "
-     "value "
-     "of a field",
+     "of one host, by the address in FIELD; prefix:FIELD, whether FIELD is the same up to its "
+     "first "
+     ": or /; length, the words of the shorter one; field:NAME, the value of a field",
      FOR_EVAL, TEXT(use.eval.by)},
     {NULL, "judged", 0, NULL,
      "the files are judgements of samples that neardup sample drew, each of one judge, and no "
@@ -946,6 +953,10 @@ const struct option option_table[] = {
      NUMBER(df_table.count, 1, 1 << 20), .parts = "top"},
     {NULL, "rarest", 0, NULL, "show those in the fewest documents instead", FOR_DF,
      FLAG(df_table.rarest), .parts = "top"},
+    {NULL, "least", 0, "N", "only features in at least N documents", FOR_DF,
+     NUMBER(df_table.least, 0, 4294967295), .parts = "top"},
+    {NULL, "most", 0, "N", "only features in at most N documents", FOR_DF,
+     NUMBER(df_table.most, 1, 4294967295), .parts = "top"},
     {NULL, "drop", 0, "SHARE", "the share of a document's features to drop (default: 0.5)", FOR_DF,
      SET(set_df_drop), .parts = "calibrate"},
     {NULL, "sample", 0, "N", "how many documents to sample (default: 500)", FOR_DF,

@@ -91,6 +91,7 @@ struct df_settings {
     struct nd_run_df_options build;
     double drop;
     unsigned count, sample;
+    unsigned least, most; /* of the features that are shown, documents; most 0: any number */
     bool rarest;
 };
 

@@ -205,13 +205,22 @@ static void sift_up(struct nd_df_term *heap, size_t i, bool rarest)
     }
 }
 
-static size_t find_top(const struct nd_df *df, struct nd_df_term *heap, size_t most, bool rarest)
+static bool is_shown(const struct df_settings *s, const struct nd_df_term *term)
 {
+    return term->count >= s->least && (!s->most || term->count <= s->most);
+}
+
+static size_t find_top(const struct nd_df *df, struct nd_df_term *heap, size_t most,
+                       const struct df_settings *shown)
+{
+    const bool rarest = shown->rarest;
     struct nd_df_cursor cursor = {0, 0};
     struct nd_df_term term;
     size_t n = 0;
 
     while (nd_df_next(df, &cursor, &term)) {
+        if (!is_shown(shown, &term))
+            continue;
         if (n < most) {
             heap[n] = term;
             sift_up(heap, n++, rarest);
@@ -255,7 +264,7 @@ static int df_top(const struct settings *s, const char *path)
         say("out of memory");
         return 2;
     }
-    n = find_top(df, heap, most, s->df_table.rarest);
+    n = find_top(df, heap, most, &s->df_table);
     for (size_t i = 0; i < n; i++) {
         printf("%" PRIu32 "\t%016" PRIx64, heap[i].count, heap[i].hash);
         if (nd_df_has_texts(df)) {

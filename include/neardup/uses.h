@@ -423,9 +423,15 @@ struct nd_perturb_amount {
 /* Start from nd_perturb_params_default(). */
 struct nd_perturb_params {
     struct nd_perturb_amount insert, remove, swap, replace;
-    /* A file with a word in each line: only these words are edited, and they are what is inserted.
-     * NULL: any word is edited, and what is inserted are words of the documents. */
+    /* A file with a word in each line, behind the last tab if there is one, as df top writes it: only
+     * these words are edited, and they are what is inserted.  NULL: any word is edited, and what is
+     * inserted are words of the documents. */
     const char *lexicon;
+    /* Documents with fewer words that may be edited are left out. */
+    unsigned least;
+    /* Write each document twice: as it is, and edited with "~" behind its id.  Both rows have its id
+     * as `cluster`, so that the output is the truth of itself. */
+    unsigned char beside;
     unsigned seed;
 };
 ND_API struct nd_perturb_params nd_perturb_params_default(void);

@@ -51,7 +51,7 @@ struct perturbing {
     size_t n_words, word_capacity;
     uint32_t *place;
     size_t place_capacity;
-    struct nd_json text;
+    struct nd_json text, id;
     uint64_t edits, n_edited; /* of a document; documents that were edited */
 };
 
@@ -182,12 +182,23 @@ static enum nd_status take_words(void *context, const struct nd_parsed *parsed,
     return ND_OK;
 }
 
+/* Find where the last cell of a row begins. */
+static size_t behind_tabs(struct nd_view line)
+{
+    size_t at = line.len;
+
+    while (at && line.data[at - 1] != '\t')
+        at--;
+    return at;
+}
+
 /* The `text` hook: a word of the lexicon. */
 static enum nd_status take_line(void *context, const struct nd_record *record, struct nd_error *err)
 {
     struct perturbing *p = context;
     const struct nd_view line = nd_line_without_end(nd_without_mark(record->bytes)),
-                         word = nd_view_trim(line.data, line.data + line.len);
+                         cell = nd_view_from(line, behind_tabs(line)),
+                         word = nd_view_trim(cell.data, cell.data + cell.len);
     struct nd_token *token = NULL;
     size_t n = 0;
     enum nd_status status;
@@ -391,17 +402,60 @@ static void write_words(struct perturbing *p, struct draws *d, uint64_t inserted
     }
 }
 
-static enum nd_status put_document(struct perturbing *p, const struct nd_name *name,
-                                   struct nd_error *err)
+static enum nd_status end_document(struct perturbing *p, const struct nd_name *name,
+                                   struct nd_view text, uint64_t edits, struct nd_error *err)
 {
+    nd_cell_text(&p->use, "text", text);
+    nd_cell_uint(&p->use, "words", p->n_words);
+    nd_cell_uint(&p->use, "edits", edits);
+    if (p->params->beside)
+        nd_cell_name(&p->use, "cluster", name);
+    return nd_row_end(&p->use, err);
+}
+
+/* Write the document as it is, and begin the row of its edited copy with another id. */
+static enum nd_status put_original(struct perturbing *p, const struct nd_name *name,
+                                   struct nd_view text, struct nd_error *err)
+{
+    enum nd_status status;
+
+    nd_cell_name(&p->use, "id", name);
+    status = end_document(p, name, text, 0, err);
+    p->id.text.len = 0;
+    nd_json_bytes(&p->id, name->text.data, name->text.len);
+    nd_json_bytes(&p->id, "~", 1);
+    if (p->id.failed)
+        return no_memory(err);
+    nd_cell_text(&p->use, "id", (struct nd_view){p->id.text.data, p->id.text.len});
+    return status;
+}
+
+static enum nd_status put_document(struct perturbing *p, const struct nd_name *name,
+                                   struct nd_view original, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
     if (p->text.failed)
         return no_memory(err);
     p->n_edited += p->edits > 0;
-    nd_cell_name(&p->use, "id", name);
-    nd_cell_text(&p->use, "text", (struct nd_view){p->text.text.data, p->text.text.len});
-    nd_cell_uint(&p->use, "words", p->n_words);
-    nd_cell_uint(&p->use, "edits", p->edits);
-    return nd_row_end(&p->use, err);
+    if (p->params->beside)
+        status = put_original(p, name, original, err);
+    else
+        nd_cell_name(&p->use, "id", name);
+    return status == ND_OK
+               ? end_document(p, name, (struct nd_view){p->text.text.data, p->text.text.len},
+                              p->edits, err)
+               : status;
+}
+
+/* How many words may be edited. */
+static size_t count_open(const struct perturbing *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_words; i++)
+        n += p->word[i].is_open;
+    return n;
 }
 
 static enum nd_status take(void *context, const struct nd_parsed *parsed, struct nd_error *err)
@@ -424,9 +478,11 @@ static enum nd_status take(void *context, const struct nd_parsed *parsed, struct
         if (status != ND_OK)
             return status;
     }
+    if (count_open(p) < p->params->least)
+        return ND_OK;
     choose(p, &d, &inserted_last);
     write_words(p, &d, inserted_last);
-    return put_document(p, &name, err);
+    return put_document(p, &name, parsed->document.text, err);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -440,6 +496,7 @@ static void release(struct perturbing *p)
     free(p->place);
     nd_hash_set_release(&p->lexicon);
     nd_json_release(&p->text);
+    nd_json_release(&p->id);
 }
 
 enum nd_status nd_run_perturb(const struct nd_run_options *options,

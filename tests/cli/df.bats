@@ -88,6 +88,10 @@ for d in range(2000):
     [ "$(cut -f 3 rare | grep -c '[a-z]')" -eq 3 ]
     neardup df build -q small.jsonl -o plain.df
     [ "$(neardup df top --count 1 plain.df | awk -F '\t' '{ print NF }')" -eq 2 ]
+    neardup df top --count 1000 t.df >all
+    neardup df top --count 1000 --most 2 t.df | cmp - <(awk -F '\t' '$1 < 3' all)
+    neardup df top --count 2 --rarest --least 2 t.df | cut -f 1 | cmp - <(printf '3\n3\n')
+    [ -z "$(neardup df top --least 9 t.df)" ]
 }
 
 @test "the signature of a recipe is counted, and another recipe is refused" {

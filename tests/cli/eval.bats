@@ -276,6 +276,7 @@ END
     row a b 1 a c 1 c e 1 d e 1 >pairs.tsv
     by() { neardup eval --truth truth.tsv --universe labelled --documents docs.jsonl pairs.tsv --by "$1" | sed 1d | cut -f 2-5; }
     [ "$(by site:url)" = "$(printf '%s\t%s\t%s\t%s\n' same 2 2 0 other 1 0 1 unknown 1 0 1)" ]
+    [ "$(by prefix:url)" = "$(printf '%s\t%s\t%s\t%s\n' same 3 2 1 unknown 1 0 1)" ]
     [ "$(by field:lang)" = "$(printf '%s\t%s\t%s\t%s\n' other 1 1 0 en 3 1 2)" ]
     [ "$(by length)" = "$(printf '%s\t%s\t%s\t%s\n' 0-49 3 2 1 50-99 1 0 1)" ]
     # Pairs of the truth are divided, too: what is missed has a value, and values that only they have a row.

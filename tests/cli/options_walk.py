@@ -144,7 +144,7 @@ TRY = {
     "positive": "0", "close": FLAG, "resamplings": "10", "seed": "2", "curve": "3", "by": "last",
     "files": "out/files", "tsv": FLAG,
     "removals": FLAG, "time": FLAG, "sweep set": "shingle=1,2", "sweep truth": "some-more.tsv",
-    "track time": "at", "sweep df": "t.df", "strata": "resemblance:0.5", "allocation": "equal", "size": "8", "half-width": "20%", "eval svg": ("out/c", "--truth truth.tsv --universe labelled --curve 3 listed.tsv -o out/o"), "total": "1000", "sizes": FLAG, "insert": "3", "delete": "3", "swap": "3", "replace": "3", "lexicon": "ids", "html": "out/g",
+    "track time": "at", "sweep df": "t.df", "strata": "resemblance:0.5", "allocation": "equal", "size": "8", "half-width": "20%", "eval svg": ("out/c", "--truth truth.tsv --universe labelled --curve 3 listed.tsv -o out/o"), "total": "1000", "sizes": FLAG, "insert": "3", "delete": "3", "swap": "3", "replace": "3", "lexicon": "ids", "perturb least": "16", "beside": FLAG, "df top least": "8", "most": "3", "html": "out/g",
     "threshold": "1",
     "shingle": "1",
     "characters": "60",

@@ -102,3 +102,30 @@ assert set(edits) <= {2, 3, 4} and 50 <= sum(edits) <= 70, edits'
         done
     done
 }
+
+@test "perturb --beside: the output is the truth of itself; --least leaves out short documents" {
+    {
+        echo '{"id":7,"text":"one two three four five six seven eight nine ten eleven twelve"}'
+        echo '{"id":"b","text":"short and\tsharp"}'
+        echo '{"id":"c","text":"red orange yellow green blue indigo violet black white grey brown pink"}'
+    } >a.jsonl
+    neardup perturb -q --delete 1 --beside --least 4 a.jsonl >both.jsonl
+    python3 - <<'END'
+import json
+rows = [json.loads(line) for line in open("both.jsonl")]
+assert [(r["id"], r["edits"], r["cluster"]) for r in rows] == [(7, 0, 7), ("7~", 1, 7), ("c", 0, "c"), ("c~", 1, "c")], rows
+texts = {d["id"]: d["text"] for d in map(json.loads, open("a.jsonl"))}
+assert rows[0]["text"] == texts[7] and rows[2]["text"] == texts["c"]
+assert len(rows[1]["text"].split()) == 11 and len(rows[3]["text"].split()) == 11
+END
+    # Edited as without the option.
+    neardup perturb -q --delete 1 a.jsonl >alone.jsonl
+    [ "$(python3 -c 'import json
+for line in open("alone.jsonl"): print(json.loads(line)["text"])' | sed 2d)" = "$(python3 -c 'import json
+for i, line in enumerate(open("both.jsonl")): print(json.loads(line)["text"]) if i % 2 else 0')" ]
+    neardup sweep -q --set threshold=0.5,1 --truth both.jsonl both.jsonl >rows
+    [ "$(cut -f 1,5-7 rows | tail -2)" = "$(printf '0.5\t2\t2\t0\n1\t0\t0\t0')" ]
+    printf '9\tx\tred\n8\ty\tblue\nsharp\n' >lexicon
+    neardup perturb -q --delete 2 --lexicon lexicon --least 2 a.jsonl >two
+    [ "$(cat two)" = '{"id":"c","text":"orange yellow green indigo violet black white grey brown pink","words":12,"edits":2}' ]
+}

@@ -23,12 +23,25 @@ void nd_attributes_parse(struct nd_attributes *a, const char *by)
     if (strncmp(by, "site:", 5) == 0 && by[5]) {
         a->kind = ND_ATTRIBUTE_SITE;
         a->field = by + 5;
+    } else if (strncmp(by, "prefix:", 7) == 0 && by[7]) {
+        a->kind = ND_ATTRIBUTE_PREFIX;
+        a->field = by + 7;
     } else if (strncmp(by, "field:", 6) == 0 && by[6]) {
         a->kind = ND_ATTRIBUTE_FIELD;
         a->field = by + 6;
     } else if (strcmp(by, "length") == 0) {
         a->kind = ND_ATTRIBUTE_LENGTH;
     }
+}
+
+/* Take what stands before the first ":" or "/"; data NULL: neither is there. */
+static struct nd_view prefix_of(struct nd_view field)
+{
+    size_t len = 0;
+
+    while (len < field.len && field.data[len] != ':' && field.data[len] != '/')
+        len++;
+    return len < field.len ? (struct nd_view){field.data, len} : (struct nd_view){NULL, 0};
 }
 
 bool nd_attributes_add(struct nd_attributes *a, struct nd_view field, uint64_t tokens)
@@ -45,6 +58,8 @@ bool nd_attributes_add(struct nd_attributes *a, struct nd_view field, uint64_t t
         if (a->kind == ND_ATTRIBUTE_SITE) {
             value.data =
                 field.data && nd_address_split(field, host, &value.len, &path) ? host : NULL;
+        } else if (a->kind == ND_ATTRIBUTE_PREFIX) {
+            value = prefix_of(field);
         }
         if (!nd_groups_number(&a->values, value, &number))
             return false;
@@ -86,7 +101,7 @@ static struct nd_view text_of(const struct nd_attributes *a, uint32_t x, uint32_
         return unknown;
     if (x != y)
         return other;
-    return a->kind == ND_ATTRIBUTE_SITE ? same : a->values.value[x - 1];
+    return a->kind == ND_ATTRIBUTE_FIELD ? a->values.value[x - 1] : same;
 }
 
 static uint32_t value_of(const struct nd_attributes *a, uint64_t id)

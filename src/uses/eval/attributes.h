@@ -4,7 +4,13 @@
 
 #include "uses/eval/scores.h"
 
-enum nd_attribute { ND_ATTRIBUTE_NONE, ND_ATTRIBUTE_SITE, ND_ATTRIBUTE_LENGTH, ND_ATTRIBUTE_FIELD };
+enum nd_attribute {
+    ND_ATTRIBUTE_NONE,
+    ND_ATTRIBUTE_SITE,   /* the host of an address */
+    ND_ATTRIBUTE_PREFIX, /* the part before the first ":" or "/", in place of a host */
+    ND_ATTRIBUTE_LENGTH,
+    ND_ATTRIBUTE_FIELD
+};
 
 /* Pairs that the truth calls the same and that have a value, by its number among the texts. */
 struct nd_same_value {
@@ -15,14 +21,14 @@ struct nd_same_value {
 /* Starts from zeroes. */
 struct nd_attributes {
     enum nd_attribute kind;
-    const char *field;       /* of SITE its address, of FIELD; points into what was parsed */
+    const char *field;       /* unless of LENGTH: its name; points into what was parsed */
     struct nd_groups values; /* hosts, or values of the field */
     uint32_t *value;         /* by document - 1: the number of its value, 0: none; or its tokens */
     size_t n, capacity;
 };
 void nd_attributes_release(struct nd_attributes *a);
 
-/* Parse the value of --by: "site:FIELD", "field:NAME", "length"; NONE: a column. */
+/* Parse the value of --by: "site:FIELD", "prefix:FIELD", "field:NAME", "length"; NONE: a column. */
 void nd_attributes_parse(struct nd_attributes *a, const char *by);
 
 /* Note the next document, in the order of the ids.  `field` is its value, data NULL: none. False: out
