@@ -217,10 +217,11 @@ ND_API enum nd_status nd_hamming_file_merge(const char *const *paths, size_t n, 
                                             struct nd_error *err);
 
 /*
- * Open a file.  Of the layout compact all of it is checked: the checksums, and that the tables are
- * what they should be.  Of the layout fast only what tells where everything is, so that it takes no
- * time; a unit of 4096 bytes is compared with its checksum when it is first read, so damage is never
- * answered from.  Queries never read outside of the file, whatever is in it.  ND_EIO, ND_ENOMEM.  ND_EINPUT: not an index file, or it is damaged.  ND_EUNSUPPORTED: of another
+ * Open a file.  Only what tells where everything is is checked at once, ids that are texts, and
+ * values in the block code: so it takes little time, however large the file is.  A unit of 4096
+ * bytes is compared with its checksum when it is first read, so damage is never answered from:
+ * whoever reads it gets ND_EINPUT.  Queries never read outside of the file, whatever is in it.
+ * ND_EIO, ND_ENOMEM.  ND_EINPUT: not an index file, or it is damaged.  ND_EUNSUPPORTED: of another
  * version.
  */
 ND_API enum nd_status nd_hamming_file_open(struct nd_hamming_file **file, const char *path,

@@ -97,3 +97,16 @@ bool nd_checked_compare(struct nd_checked *c, size_t unit)
         atomic_fetch_sub_explicit(&c->left, 1, memory_order_relaxed);
     return true;
 }
+
+bool nd_checked_stretch_move(struct nd_checked *c, struct nd_checked_stretch *s, const void *at,
+                             size_t len)
+{
+    const size_t from = (size_t)((const unsigned char *)at - c->data);
+    const size_t end = (from + len + ND_CHECKED_UNIT - 1) / ND_CHECKED_UNIT * ND_CHECKED_UNIT;
+
+    if (!nd_checked_is_sound(c, at, len))
+        return false;
+    s->from = c->data + from / ND_CHECKED_UNIT * ND_CHECKED_UNIT;
+    s->to = c->data + (end < c->bytes ? end : c->bytes);
+    return true;
+}

@@ -61,4 +61,22 @@ static inline bool nd_checked_is_sound(struct nd_checked *c, const void *at, siz
     return true;
 }
 
+/* Bytes that one reader knows to be sound, those of the units that it asked for last: they spare who
+ * reads in order most look-ups.  Starts from zeroes. */
+struct nd_checked_stretch {
+    const unsigned char *from, *to;
+};
+/* Check the units of `len` bytes, and let the stretch be of these.  len > 0. */
+bool nd_checked_stretch_move(struct nd_checked *checked, struct nd_checked_stretch *stretch,
+                             const void *at, size_t len);
+
+/* The same as nd_checked_is_sound. */
+static inline bool nd_checked_stretch_is_sound(struct nd_checked *c, struct nd_checked_stretch *s,
+                                               const void *at, size_t len)
+{
+    const unsigned char *from = at;
+
+    return (s->from <= from && from + len <= s->to) || nd_checked_stretch_move(c, s, at, len);
+}
+
 #endif

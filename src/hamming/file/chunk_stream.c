@@ -80,7 +80,7 @@ enum nd_status nd_chunk_stream_close(struct nd_chunk_stream *s)
 }
 
 enum nd_status nd_chunk_hash(int fd, const char *name, uint64_t offset, uint64_t bytes,
-                             uint64_t *hash, struct nd_error *err)
+                             struct nd_checked_sums *sums, uint64_t *hash, struct nd_error *err)
 {
     struct nd_hash_stream *sum = nd_hash_stream_new();
     unsigned char *buffer = malloc(BUFFER_BYTES);
@@ -100,6 +100,8 @@ enum nd_status nd_chunk_hash(int fd, const char *name, uint64_t offset, uint64_t
             break;
         }
         nd_hash_stream_add(sum, buffer, (size_t)n);
+        if (!nd_checked_sums_add(sums, buffer, (size_t)n))
+            status = nd_fail(err, ND_ENOMEM, "out of memory for checksums");
         offset += (uint64_t)n;
         bytes -= (uint64_t)n;
     }

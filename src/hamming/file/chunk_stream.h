@@ -9,6 +9,8 @@
 
 #include <neardup/error.h>
 
+#include "base/file/checked.h"
+
 /* The first failure stays, and nothing is written after it. */
 struct nd_chunk_stream {
     int fd;
@@ -33,8 +35,9 @@ void nd_chunk_stream_put_bits(struct nd_chunk_stream *s, uint64_t value, unsigne
 /* Write what is left, and zeroes up to the end. */
 enum nd_status nd_chunk_stream_close(struct nd_chunk_stream *s);
 
-/* XXH3 of a part of a file that has been written.  ND_EIO, ND_ENOMEM. */
+/* XXH3 of a part of a file that has been written; the checksums of units go on with its bytes.
+ * ND_EIO, ND_ENOMEM. */
 enum nd_status nd_chunk_hash(int fd, const char *name, uint64_t offset, uint64_t bytes,
-                             uint64_t *hash, struct nd_error *err);
+                             struct nd_checked_sums *sums, uint64_t *hash, struct nd_error *err);
 
 #endif

@@ -23,10 +23,13 @@
  * rest is looked up.  And where a key ends with a sample, that is all that says where its list
  * begins.
  *
- * The bytes come from a file.  nd_hamming_ef_open reads all of them once and checks that ones,
- * samples and order agree; afterwards no place that is computed lies outside of them.
+ * The bytes come from a file.  nd_hamming_ef_check reads all of them and says whether ones, samples
+ * and order agree.  But a large file is to be ready at once, so that nobody may have called it: what
+ * is read may be anything.  A place that is computed is held against the ends of the code before it
+ * is read, and the bytes that an answer comes from against their checksums before it is given.  A
+ * search for a one ends with the last place of the string, which is never a one of a code: a 0 for
+ * the last high part stands there, or padding.
  */
-#include <stdbool.h>
 #include <string.h>
 
 #include "hamming/file/elias_fano.h"
@@ -115,9 +118,32 @@ static inline uint64_t low_of(const struct nd_hamming_ef *ef, uint64_t i)
                           : front;
 }
 
-uint64_t nd_hamming_ef_low(const struct nd_hamming_ef *ef, uint64_t i)
+/* Check `count` numbers of so many bits each, from number i on. */
+static bool packed_is_sound(const struct nd_hamming_ef *ef, const uint64_t *packed, unsigned bits,
+                            uint64_t i, uint64_t count)
 {
-    return low_of(ef, i);
+    return nd_hamming_ef_bits_are_sound(ef, packed, i * bits, count * bits);
+}
+
+/* Check the low bits of `count` values from number i on. */
+static bool low_is_sound(const struct nd_hamming_ef *ef, uint64_t i, uint64_t count)
+{
+    return packed_is_sound(ef, ef->front, ef->front_bits, i, count) &&
+           packed_is_sound(ef, ef->back, back_bits(ef), i, count);
+}
+
+/* Check from one place to another, both included; those behind the string do not count. */
+static bool high_is_sound(const struct nd_hamming_ef *ef, uint64_t from, uint64_t to)
+{
+    const uint64_t last = 64 * (uint64_t)ef->high_words - 1;
+
+    return nd_hamming_ef_bits_are_sound(ef, ef->high, from, (to < last ? to : last) - from + 1);
+}
+
+bool nd_hamming_ef_low(const struct nd_hamming_ef *ef, uint64_t i, uint64_t *low)
+{
+    *low = low_of(ef, i);
+    return packed_is_sound(ef, ef->back, back_bits(ef), i, 1);
 }
 
 void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *value, void *out)
@@ -142,57 +168,97 @@ void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *val
         sample[next] = shape->n;
 }
 
-/* The place at which the ones of high part h begin, and how many come before them. */
-static uint64_t place_of_high(const struct nd_hamming_ef *ef, uint64_t h, uint64_t *rank)
+/* Find the place behind the zero number nth from `place` on, which is in the string. */
+static bool behind_zeros(const struct nd_hamming_ef *ef, uint64_t place, uint64_t nth,
+                         uint64_t *found)
 {
     const struct nd_elias_fano_bits zeros = {ef->high, ef->high_words, ~UINT64_C(0)};
-    uint64_t from = h >> ef->sample_shift << ef->sample_shift;
-    uint64_t place = ef->sample[h >> ef->sample_shift] + from;
 
-    if (h > from)
-        place = ef->select(&zeros, place, h - from) + 1;
-    *rank = place - h;
-    return place;
+    *found = ef->select(&zeros, place, nth) + 1;
+    return high_is_sound(ef, place, *found);
 }
 
-uint64_t nd_hamming_ef_rank(const struct nd_hamming_ef *ef, uint64_t x)
+/* Find the place of the one number nth from `place` on, which is in the string. */
+static bool place_of_nth(const struct nd_hamming_ef *ef, uint64_t place, uint64_t nth,
+                         uint64_t *found)
 {
-    uint64_t high = x >> ef->low_bits, low = x & low_mask(ef), rank, end = ef->n;
-    uint64_t place = place_of_high(ef, high, &rank);
+    const struct nd_elias_fano_bits ones = {ef->high, ef->high_words, 0};
 
-    for (unsigned step = 0; step < FEW; step++, rank++, place++)
-        if (rank == ef->n || !(ef->high[place / 64] >> place % 64 & 1) || low_of(ef, rank) >= low)
-            return rank;
-    if (high + 1 < high_parts(ef))
-        (void)place_of_high(ef, high + 1, &end);
-    while (rank < end) {
-        uint64_t middle = rank + (end - rank) / 2;
+    *found = ef->select(&ones, place, nth);
+    return *found + 1 < 64 * (uint64_t)ef->high_words && high_is_sound(ef, place, *found);
+}
 
+/* Find how many values sample number i says are below its high part. */
+static bool read_sample(const struct nd_hamming_ef *ef, uint64_t i, uint64_t *below)
+{
+    *below = ef->sample[i];
+    return *below <= ef->n && nd_hamming_ef_bits_are_sound(ef, ef->sample, 64 * i, 64);
+}
+
+/* Find the place at which the ones of high part h begin, and how many come before them. */
+static bool place_of_high(const struct nd_hamming_ef *ef, uint64_t h, uint64_t *place,
+                          uint64_t *rank)
+{
+    uint64_t from = h >> ef->sample_shift << ef->sample_shift, below;
+
+    if (!read_sample(ef, h >> ef->sample_shift, &below))
+        return false;
+    *place = below + from;
+    if (h > from && !behind_zeros(ef, *place, h - from, place))
+        return false;
+    *rank = *place - h;
+    return *rank <= ef->n;
+}
+
+/* Find the first value from number *rank to before `end` whose low bits are not below `low`. */
+static bool halve(const struct nd_hamming_ef *ef, uint64_t low, uint64_t end, uint64_t *rank)
+{
+    while (*rank < end) {
+        uint64_t middle = *rank + (end - *rank) / 2;
+
+        if (!low_is_sound(ef, middle, 1))
+            return false;
         if (low_of(ef, middle) < low)
-            rank = middle + 1;
+            *rank = middle + 1;
         else
             end = middle;
     }
-    return rank;
+    return true;
 }
 
-/* The place of the one number i: by halving over the samples, then word by word. */
-static uint64_t place_of_one(const struct nd_hamming_ef *ef, uint64_t i)
+bool nd_hamming_ef_rank(const struct nd_hamming_ef *ef, uint64_t x, uint64_t *rank)
 {
-    const struct nd_elias_fano_bits ones = {ef->high, ef->high_words, 0};
+    uint64_t high = x >> ef->low_bits, low = x & low_mask(ef), end = ef->n, place, next;
+
+    if (!place_of_high(ef, high, &place, rank) || !high_is_sound(ef, place, place + FEW) ||
+        !low_is_sound(ef, *rank, ef->n - *rank < FEW ? ef->n - *rank : FEW))
+        return false;
+    for (unsigned step = 0; step < FEW; step++, ++*rank, place++)
+        if (*rank == ef->n || !(ef->high[place / 64] >> place % 64 & 1) || low_of(ef, *rank) >= low)
+            return true;
+    if (high + 1 < high_parts(ef) && !place_of_high(ef, high + 1, &next, &end))
+        return false;
+    return halve(ef, low, end, rank);
+}
+
+/* Find the place of the one number i: by halving over the samples, then word by word. */
+static bool place_of_one(const struct nd_hamming_ef *ef, uint64_t i, uint64_t *place)
+{
     size_t from = 0, to = ef->samples;
-    uint64_t place;
+    uint64_t below;
 
     while (to - from > 1) {
         size_t middle = from + (to - from) / 2;
 
-        if (ef->sample[middle] <= i)
+        if (!read_sample(ef, middle, &below))
+            return false;
+        if (below <= i)
             from = middle;
         else
             to = middle;
     }
-    place = ef->sample[from] + ((uint64_t)from << ef->sample_shift);
-    return ef->select(&ones, place, i - ef->sample[from] + 1);
+    return read_sample(ef, from, &below) && below <= i &&
+           place_of_nth(ef, below + ((uint64_t)from << ef->sample_shift), i - below + 1, place);
 }
 
 /*
@@ -217,7 +283,7 @@ static void join_back(const struct nd_hamming_ef *ef, uint64_t first, size_t cou
     }
 }
 
-void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
+bool nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
                           uint64_t *out)
 {
     struct nd_elias_fano_run run = {.low = ef->front,
@@ -226,43 +292,49 @@ void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t
                                     .first = first,
                                     .count = count};
 
+    uint64_t last;
+
     if (count == 0)
-        return;
-    run.place = place_of_one(ef, first);
+        return true;
+    if (!place_of_one(ef, first, &run.place) || !place_of_nth(ef, run.place, count, &last) ||
+        !low_is_sound(ef, first, count))
+        return false;
     nd_elias_fano()(&run, out);
     if (ef->back_words)
         join_back(ef, first, count, out);
+    return true;
 }
 
-/*
- * The place at which the ones of high part h begin, if those of a lower one, `from`, begin at
- * `place`.
- */
-static uint64_t place_from(const struct nd_hamming_ef *ef, uint64_t place, uint64_t from,
-                           uint64_t h)
+/* Find how many values are below high part h, if the ones of a lower one, `from`, begin at `place`. */
+static bool rank_from(const struct nd_hamming_ef *ef, uint64_t place, uint64_t from, uint64_t h,
+                      uint64_t *rank)
 {
-    const struct nd_elias_fano_bits zeros = {ef->high, ef->high_words, ~UINT64_C(0)};
-    uint64_t rank;
-
-    return h >> ef->sample_shift == from >> ef->sample_shift
-               ? ef->select(&zeros, place, h - from) + 1
-               : place_of_high(ef, h, &rank);
+    if (h >> ef->sample_shift != from >> ef->sample_shift)
+        return place_of_high(ef, h, &place, rank);
+    if (!behind_zeros(ef, place, h - from, &place))
+        return false;
+    *rank = place - h;
+    return true;
 }
 
-struct nd_hamming_ef_list nd_hamming_ef_list(const struct nd_hamming_ef *ef, uint64_t low,
-                                             uint64_t high)
+bool nd_hamming_ef_list(const struct nd_hamming_ef *ef, uint64_t low, uint64_t high,
+                        struct nd_hamming_ef_list *list)
 {
     uint64_t from = low >> ef->low_bits, to = (high >> ef->low_bits) + 1, mask = low_mask(ef);
-    struct nd_hamming_ef_list list;
 
-    list.place = place_of_high(ef, from, &list.rank);
-    list.first = list.rank;
-    list.end = to < high_parts(ef) ? place_from(ef, list.place, from, to) - to : ef->n;
-    if (list.end - list.first > SHORT && (low & mask))
-        list.first = nd_hamming_ef_rank(ef, low);
-    if (list.end - list.first > SHORT && (~high & mask))
-        list.end = nd_hamming_ef_rank(ef, high + 1);
-    return list;
+    if (!place_of_high(ef, from, &list->place, &list->rank))
+        return false;
+    list->first = list->rank;
+    list->end = ef->n;
+    if (to < high_parts(ef) && !rank_from(ef, list->place, from, to, &list->end))
+        return false;
+    if (list->end - list->first > SHORT && (low & mask) &&
+        !nd_hamming_ef_rank(ef, low, &list->first))
+        return false;
+    if (list->end - list->first > SHORT && (~high & mask) &&
+        !nd_hamming_ef_rank(ef, high + 1, &list->end))
+        return false;
+    return list->rank <= list->first && list->first <= list->end && list->end <= ef->n;
 }
 
 void nd_hamming_ef_prefetch_high(const struct nd_hamming_ef *ef, uint64_t low)
@@ -273,23 +345,26 @@ void nd_hamming_ef_prefetch_high(const struct nd_hamming_ef *ef, uint64_t low)
     __builtin_prefetch(&ef->high[word < ef->high_words ? word : 0]);
 }
 
-struct nd_hamming_ef_list nd_hamming_ef_find_high(const struct nd_hamming_ef *ef, uint64_t x)
+bool nd_hamming_ef_find_high(const struct nd_hamming_ef *ef, uint64_t x,
+                             struct nd_hamming_ef_list *list)
 {
-    struct nd_hamming_ef_list list;
-
-    list.place = place_of_high(ef, x >> ef->low_bits, &list.rank);
-    list.first = list.end = list.rank;
-    __builtin_prefetch((const char *)ef->front + list.rank * ef->front_bits / 8);
-    return list;
+    if (!place_of_high(ef, x >> ef->low_bits, &list->place, &list->rank))
+        return false;
+    list->first = list->end = list->rank;
+    __builtin_prefetch((const char *)ef->front + list->rank * ef->front_bits / 8);
+    return true;
 }
 
 /* The back is not read if only one value of the high part has the front of x: it is x. */
-uint64_t nd_hamming_ef_find(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
-                            uint64_t x)
+bool nd_hamming_ef_find(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
+                        uint64_t x, uint64_t *number)
 {
-    const uint64_t front = (x & low_mask(ef)) >> back_bits(ef);
+    const uint64_t front = (x & low_mask(ef)) >> back_bits(ef), left = ef->n - list->rank;
     uint64_t rank = list->rank, place = list->place;
 
+    if (!packed_is_sound(ef, ef->front, ef->front_bits, rank, left < FEW + 1 ? left : FEW + 1) ||
+        !high_is_sound(ef, place, place + FEW))
+        return false;
     for (unsigned step = 0; step < FEW; step++, rank++, place++) {
         if (rank + 1 >= ef->n || nd_packed_get(ef->front, ef->front_bits, rank) > front)
             break;
@@ -298,9 +373,10 @@ uint64_t nd_hamming_ef_find(const struct nd_hamming_ef *ef, const struct nd_hamm
         if (ef->high[(place + 1) / 64] >> (place + 1) % 64 & 1 &&
             nd_packed_get(ef->front, ef->front_bits, rank + 1) == front)
             break;
-        return rank;
+        *number = rank;
+        return true;
     }
-    return nd_hamming_ef_rank(ef, x);
+    return nd_hamming_ef_rank(ef, x, number) && *number < ef->n;
 }
 
 size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
@@ -315,14 +391,16 @@ size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t
     return ef->near(&run, &fronts, found);
 }
 
-uint64_t nd_hamming_ef_value(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
-                             uint64_t i)
+bool nd_hamming_ef_value(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
+                         uint64_t i, uint64_t low, uint64_t *value)
 {
-    const struct nd_elias_fano_bits ones = {ef->high, ef->high_words, 0};
-    uint64_t nth = i - list->rank + 1;
-    uint64_t place = nth < FAR ? ef->select(&ones, list->place, nth) : place_of_one(ef, i);
+    uint64_t nth = i - list->rank + 1, place;
 
-    return (place - i) << ef->low_bits | low_of(ef, i);
+    if (!(nth < FAR ? place_of_nth(ef, list->place, nth, &place) : place_of_one(ef, i, &place)) ||
+        place - i >= high_parts(ef))
+        return false;
+    *value = (place - i) << ef->low_bits | low;
+    return true;
 }
 
 /* The ones must be n, each sample true, and equal high parts in the order of their low ones. */
@@ -353,9 +431,16 @@ static bool is_sound(const struct nd_hamming_ef *ef)
     return ones == ef->n;
 }
 
-enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
-                                  struct nd_hamming_ef_kind kind, const void *data, size_t len,
-                                  struct nd_error *err)
+enum nd_status nd_hamming_ef_check(const struct nd_hamming_ef *ef, struct nd_error *err)
+{
+    return is_sound(ef) ? ND_OK
+                        : nd_fail(err, ND_EINPUT, "the Elias-Fano code of %llu values is damaged",
+                                  (unsigned long long)ef->n);
+}
+
+enum nd_status nd_hamming_ef_point(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
+                                   struct nd_hamming_ef_kind kind, const void *data, size_t len,
+                                   struct nd_error *err)
 {
     struct nd_hamming_ef made;
 
@@ -372,9 +457,20 @@ enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, unsigned
     made.sample = made.high + made.high_words;
     made.select = nd_elias_fano_selects();
     made.near = nd_elias_fano_nears();
-    if (!is_sound(&made))
-        return nd_fail(err, ND_EINPUT, "the Elias-Fano code of %llu values is damaged",
-                       (unsigned long long)n);
     *ef = made;
     return ND_OK;
+}
+
+enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
+                                  struct nd_hamming_ef_kind kind, const void *data, size_t len,
+                                  struct nd_error *err)
+{
+    struct nd_hamming_ef made;
+    enum nd_status status = nd_hamming_ef_point(&made, n, bits, kind, data, len, err);
+
+    if (status == ND_OK)
+        status = nd_hamming_ef_check(&made, err);
+    if (status == ND_OK)
+        *ef = made;
+    return status;
 }

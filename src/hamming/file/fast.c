@@ -25,35 +25,15 @@ static const struct nd_hamming_line *lines_at(const unsigned char *data, uint64_
     return (const struct nd_hamming_line *)(const void *)(data + offset);
 }
 
-/* Point at the checksums of all that is between the first chunk and them. */
-static enum nd_status open_checked(struct nd_hamming_segment *segment,
-                                   const struct nd_hamming_chunk *chunk, const unsigned char *data,
-                                   struct nd_error *err)
-{
-    const struct nd_hamming_chunk *sums =
-        &chunk[nd_hamming_sums_chunk(segment->scheme->plan.tables)];
-    uint64_t bytes = sums->offset - chunk[0].offset;
-
-    if (sums->bytes != nd_checked_units(bytes) * sizeof(uint64_t))
-        return damaged("it has too few or too many checksums", err);
-    segment->checked = nd_checked_new(data + chunk[0].offset, bytes,
-                                      (const uint64_t *)(const void *)(data + sums->offset));
-    return segment->checked ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for a file's tables");
-}
-
 enum nd_status nd_hamming_fast_open(struct nd_hamming_segment *segment,
                                     const struct nd_hamming_chunk *chunk, const unsigned char *data,
                                     struct nd_error *err)
 {
     const struct nd_hamming_plan *plan = &segment->scheme->plan;
-    enum nd_status status;
 
     if ((uintptr_t)data % ND_HAMMING_FAST_ALIGN)
         return nd_fail(err, ND_EINVAL, "an index file of the layout fast is aligned to %d bytes",
                        ND_HAMMING_FAST_ALIGN);
-    status = open_checked(segment, chunk, data, err);
-    if (status != ND_OK)
-        return status;
     segment->halves = nd_halves_apart(plan, segment->checked);
     if (!segment->halves)
         return nd_fail(err, ND_ENOMEM, "out of memory for a file's tables");
@@ -217,20 +197,11 @@ static enum nd_status check_table(const struct nd_halves *h, unsigned t, struct 
     return used == g->lines.n_over ? ND_OK : damaged("a table has lines that nothing uses", err);
 }
 
-/* Compare all units with their checksums. */
-static enum nd_status check_units(const struct nd_hamming_segment *segment, struct nd_error *err)
-{
-    for (size_t i = 0; i < nd_checked_units(segment->checked->bytes); i++)
-        if (!nd_checked_compare(segment->checked, i))
-            return damaged("the checksum of a unit is wrong", err);
-    return ND_OK;
-}
-
 enum nd_status nd_hamming_fast_check(const struct nd_hamming_segment *segment, struct nd_error *err)
 {
     struct sums rows = {0};
     uint64_t start = 0;
-    enum nd_status status = check_units(segment, err);
+    enum nd_status status = ND_OK;
 
     for (uint64_t i = 0; i < segment->distinct && status == ND_OK; i++) {
         if (i && segment->row[i] <= segment->row[i - 1])

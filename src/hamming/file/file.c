@@ -1,8 +1,9 @@
-/* file.c - an index file: open and check everything, look up, read back
+/* file.c - an index file: open, check, look up, read back
  *
  * Opening has two steps.  nd_hamming_file_map reads the header and maps the file; for _peek that is
- * enough.  nd_hamming_file_open_from checks segments, from the last one back to a given one, since
- * a writer that adds must have read only those that it merges (update.c).
+ * enough.  nd_hamming_file_open_from opens segments, from the last one back to a given one, since a
+ * writer that adds must have read only those that it merges (update.c).  A writer checks all of what
+ * it opens, a reader only what it reads, when it does; nd_hamming_file_check is there for both.
  *
  * Entries are numbered through all segments, in their order.  A query looks into each segment by
  * itself.
@@ -57,8 +58,8 @@ static enum nd_status too_short(struct nd_error *err)
     return nd_fail(err, ND_EINPUT, "not a neardup index, or a damaged one: it is too short");
 }
 
-enum nd_status nd_hamming_file_init(struct nd_hamming_file **file, const void *data, size_t len,
-                                    struct nd_error *err)
+enum nd_status nd_hamming_file_init_lazily(struct nd_hamming_file **file, const void *data,
+                                           size_t len, struct nd_error *err)
 {
     struct nd_hamming_header header;
     struct nd_hamming_file *f = NULL;
@@ -76,6 +77,7 @@ enum nd_status nd_hamming_file_init(struct nd_hamming_file **file, const void *d
         return status;
     f->data = data;
     f->len = len;
+    f->is_lazy = true;
     status = nd_hamming_file_open_from(f, 0, NULL, err);
     if (status != ND_OK) {
         nd_hamming_file_close(f);
@@ -83,6 +85,22 @@ enum nd_status nd_hamming_file_init(struct nd_hamming_file **file, const void *d
     }
     *file = f;
     return ND_OK;
+}
+
+enum nd_status nd_hamming_file_init(struct nd_hamming_file **file, const void *data, size_t len,
+                                    struct nd_error *err)
+{
+    struct nd_hamming_file *f;
+    enum nd_status status = nd_hamming_file_init_lazily(&f, data, len, err);
+
+    if (status != ND_OK)
+        return status;
+    status = nd_hamming_file_check(f, err);
+    if (status == ND_OK)
+        *file = f;
+    else
+        nd_hamming_file_close(f);
+    return status;
 }
 
 static enum nd_status open_recipe(struct nd_hamming_file *file, struct nd_error *err)
@@ -110,7 +128,7 @@ enum nd_status nd_hamming_file_open_from(struct nd_hamming_file *file, unsigned 
         if (status == ND_OK)
             file->first--;
         if (status == ND_OK && !file->is_lazy)
-            status = nd_hamming_segment_check(&file->segment[file->first], place,
+            status = nd_hamming_segment_check(&file->segment[file->first],
                                               file->data + place->offset, &inner);
     }
     if (status != ND_OK)
@@ -123,12 +141,9 @@ enum nd_status nd_hamming_file_check(const struct nd_hamming_file *file, struct 
 {
     enum nd_status status = ND_OK;
 
-    for (unsigned i = file->first; i < file->n && status == ND_OK && file->is_lazy; i++) {
-        const struct nd_hamming_place *place = &file->header.segment[i];
-
-        status =
-            nd_hamming_segment_check(&file->segment[i], place, file->data + place->offset, err);
-    }
+    for (unsigned i = file->first; i < file->n && status == ND_OK && file->is_lazy; i++)
+        status = nd_hamming_segment_check(&file->segment[i],
+                                          file->data + file->header.segment[i].offset, err);
     return status;
 }
 

@@ -24,9 +24,13 @@ enum nd_status nd_hamming_file_plan_texts(const struct nd_hamming_shape *shape, 
                                           uint64_t text_bytes, struct nd_hamming_plan *plan,
                                           struct nd_error *err);
 
-/* As nd_hamming_file_open, of bytes that stay the caller's; aligned to 64. */
+/* As nd_hamming_file_open and _check, of bytes that stay the caller's; aligned to 64.  _init_lazily:
+ * without _check. */
 enum nd_status nd_hamming_file_init(struct nd_hamming_file **file, const void *data, size_t len,
                                     struct nd_error *err);
+
+enum nd_status nd_hamming_file_init_lazily(struct nd_hamming_file **file, const void *data,
+                                           size_t len, struct nd_error *err);
 
 /*
  * Read the header and map the file, with no segment open yet.  Messages name `path`.  Statuses of

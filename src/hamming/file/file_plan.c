@@ -70,17 +70,15 @@ static double segment_bytes(const struct nd_hamming_plan *plan, uint64_t count,
 {
     bool by_ones = plan->family == ND_HAMMING_POPCOUNT;
     unsigned bits = plan->problem.bits, tables = by_ones ? 1 : plan->tables;
-    uint32_t layout = is_fast(plan->family) ? ND_HAMMING_FAST : ND_HAMMING_COMPACT;
-    double n = (double)count, bytes = (double)nd_hamming_chunks(layout, tables);
+    double n = (double)count, bytes = 8 * ceil(n / 2);
+    double list = (double)(nd_hamming_chunks(tables) * sizeof(struct nd_hamming_chunk));
 
     if (count == 0)
         return 0;
-    bytes *= (double)sizeof(struct nd_hamming_chunk);
-    bytes += 8 * ceil(n / 2);
     if (is_fast(plan->family)) { /* the chains of uniform fingerprints differ by less */
         bytes += 8 * n + FAST_SPARE * plan->bytes * n / (double)plan->problem.count +
-                 (double)(nd_hamming_chunks(layout, tables) * ND_HAMMING_FAST_ALIGN);
-        return bytes + 8 * ceil(bytes / ND_CHECKED_UNIT);
+                 (double)(nd_hamming_chunks(tables) * ND_HAMMING_FAST_ALIGN);
+        return list + bytes + 8 * ceil(bytes / ND_CHECKED_UNIT);
     }
     bytes +=
         tables * values_bytes(count, nd_hamming_lead_bits(bits), plan->problem.distance, codec);
@@ -90,7 +88,7 @@ static double segment_bytes(const struct nd_hamming_plan *plan, uint64_t count,
         bytes += 8 * n * (double)nd_hamming_words(bits);
         bytes += 8.0 * (tables - 1) * (double)nd_packed_words(count, number_bits);
     }
-    return bytes;
+    return list + bytes + 8 * ceil(bytes / ND_CHECKED_UNIT);
 }
 
 double nd_hamming_file_plan_bytes(const struct nd_hamming_plan *plan, enum nd_hamming_codec codec)

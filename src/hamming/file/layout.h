@@ -16,9 +16,9 @@
  *
  * A segment, whose chunks follow one another:
  *
- *     | list of chunks | ids | groups | rows | table 0: values, numbers | table 1: … | … |
+ *     | list of chunks | ids | groups | rows | table 0: values, numbers | table 1: … | … | sums |
  *
- * and, with the layout fast, the checksums of these chunks in units (base/file/checked.h).
+ * sums: the checksums of these chunks in units (base/file/checked.h).
  *
  * ids and groups: of each distinct fingerprint its ids (id_groups.h).  values: the leading bits of
  * all fingerprints in the table's order of bits, ascending and coded (values.h).  Fingerprints of
@@ -27,7 +27,7 @@
  */
 #define ND_HAMMING_MAGIC "NDHAMM\r\n"
 enum {
-    ND_HAMMING_VERSION = 5,
+    ND_HAMMING_VERSION = 6,
     ND_HAMMING_PAGE = 4096, /* of a header, and what segments begin at */
     ND_HAMMING_HEADERS = 2,
     ND_HAMMING_SEGMENTS_MAX = 64,
@@ -68,14 +68,14 @@ static inline size_t nd_hamming_numbers_chunk(unsigned table)
 {
     return nd_hamming_values_chunk(table) + 1;
 }
-/* The chunk behind all tables: of the layout fast, the checksums of the others. */
+/* The chunk behind all tables: the checksums of the others. */
 static inline size_t nd_hamming_sums_chunk(unsigned tables)
 {
     return nd_hamming_values_chunk(tables);
 }
-static inline size_t nd_hamming_chunks(uint32_t layout, unsigned tables)
+static inline size_t nd_hamming_chunks(unsigned tables)
 {
-    return nd_hamming_sums_chunk(tables) + (layout == ND_HAMMING_FAST);
+    return nd_hamming_sums_chunk(tables) + 1;
 }
 
 /* A table holds only the 64 leading bits of wide fingerprints; the whole is in the rows. */

@@ -24,7 +24,7 @@ struct nd_hamming_segment {
         const uint64_t *number; /* wide, all tables but 0: number_bits each, of a row */
     } * table;                  /* layout fast: NULL */
     struct nd_halves *halves;   /* layout fast (fast.h), else NULL */
-    struct nd_checked *checked; /* layout fast: rows, ids and lines are checked as they are read */
+    struct nd_checked *checked; /* rows, ids, lines and tables are checked as they are read */
     unsigned number_bits;
 };
 
@@ -32,7 +32,7 @@ struct nd_hamming_segment {
 static inline bool nd_hamming_is_sound(const struct nd_hamming_segment *s, const void *at,
                                        size_t len)
 {
-    return !s->checked || nd_checked_is_sound(s->checked, at, len);
+    return nd_checked_is_sound(s->checked, at, len);
 }
 
 /* Queries, and where their answers go.  Where entries are reported in place of ids, those of the

@@ -1,7 +1,10 @@
-/* segment.c - one segment of an index file: written; checked as it is opened
+/* segment.c - one segment of an index file: written, opened, checked
  *
  * Written once and never changed: for each table the leads of the distinct fingerprints are sorted
  * and coded.  segment_lookup.c searches them.
+ *
+ * Opening reads little, so that a file of gigabytes is ready at once: a unit of it is compared with
+ * its checksum when something in it is read.  nd_hamming_segment_check reads everything.
  */
 #define _GNU_SOURCE
 #include "hamming/file/segment.h"
@@ -31,7 +34,7 @@ struct segment_writer {
     struct nd_numbered_value *entry, *other;
     size_t n, distinct;
     uint64_t *row;                /* distinct fingerprints in the order of table 0 */
-    struct nd_checked_sums *sums; /* layout fast: of all chunks so far; else NULL */
+    struct nd_checked_sums *sums; /* of all chunks so far; NULL while they are written */
 };
 
 ssize_t nd_hamming_read_at(int fd, void *data, size_t bytes, uint64_t offset)
@@ -260,6 +263,7 @@ static enum nd_status write_sums(struct segment_writer *w, struct nd_error *err)
                        sums->n * sizeof *sums->sum, err);
 }
 
+/* The tables of the layout fast. */
 static enum nd_status write_lines(struct segment_writer *w, struct nd_error *err)
 {
     struct nd_hamming_plan plan = w->scheme->plan;
@@ -284,7 +288,7 @@ static enum nd_status write_lines(struct segment_writer *w, struct nd_error *err
         nd_hamming_fast_release(&lines);
     }
     nd_halves_free(halves);
-    return status == ND_OK ? write_sums(w, err) : status;
+    return status;
 }
 
 /* Sort all entries for table 0. */
@@ -302,7 +306,23 @@ static void sort_all(struct segment_writer *w)
     sort_equal(w);
 }
 
-/* Table 0 with what hangs on it, then the others. */
+/* The tables of sorted values. */
+static enum nd_status write_tables(struct segment_writer *w, struct nd_error *err)
+{
+    const size_t words = w->scheme->words;
+    enum nd_status status = ND_OK;
+
+    for (unsigned t = 0; t < w->scheme->plan.tables && status == ND_OK; t++) {
+        for (size_t i = 0; i < w->distinct; i++)
+            w->entry[i] = (struct nd_numbered_value){
+                nd_hamming_lead(&w->scheme->order[t], w->row + i * words), (uint32_t)i, 0};
+        nd_sort_numbered(&w->entry, &w->other, w->distinct);
+        status = write_table(w, t, err);
+    }
+    return status;
+}
+
+/* Ids, groups and rows in the order of table 0, then the tables, then the checksums. */
 static enum nd_status write_all(struct segment_writer *w, struct nd_error *err)
 {
     size_t words = w->scheme->words;
@@ -316,16 +336,9 @@ static enum nd_status write_all(struct segment_writer *w, struct nd_error *err)
     if (status == ND_OK)
         status =
             write_chunk(w, ND_HAMMING_ROWS, w->row, has_rows ? w->distinct * words * 8 : 0, err);
-    if (status == ND_OK && w->scheme->layout == ND_HAMMING_FAST)
-        return write_lines(w, err);
-    for (unsigned t = 0; t < w->scheme->plan.tables && status == ND_OK; t++) {
-        for (size_t i = 0; i < w->distinct; i++)
-            w->entry[i] = (struct nd_numbered_value){
-                nd_hamming_lead(&w->scheme->order[t], w->row + i * words), (uint32_t)i, 0};
-        nd_sort_numbered(&w->entry, &w->other, w->distinct);
-        status = write_table(w, t, err);
-    }
-    return status;
+    if (status == ND_OK)
+        status = w->scheme->layout == ND_HAMMING_FAST ? write_lines(w, err) : write_tables(w, err);
+    return status == ND_OK ? write_sums(w, err) : status;
 }
 
 enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
@@ -336,7 +349,7 @@ enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
     struct segment_writer w = {
         .scheme = scheme, .source = entries, .fd = fd, .name = name, .n = entries->count};
     struct nd_checked_sums sums = {.in_unit = 0};
-    size_t chunks = nd_hamming_chunks(scheme->layout, scheme->plan.tables);
+    size_t chunks = nd_hamming_chunks(scheme->plan.tables);
     size_t head = chunks * sizeof *w.chunk;
     size_t entry_bytes = (w.n + 2) * sizeof *w.entry, row_bytes = w.n * scheme->words * 8;
     struct nd_numbered_value *first = nd_table_alloc(entry_bytes),
@@ -349,7 +362,7 @@ enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
     w.other = second;
     w.begin = place->offset;
     w.at = head;
-    w.sums = scheme->layout == ND_HAMMING_FAST ? &sums : NULL;
+    w.sums = &sums;
     if (first && second && w.chunk && w.row)
         status = write_all(&w, err);
     else
@@ -387,7 +400,7 @@ static enum nd_status check_chunks(const struct nd_hamming_place *place, unsigne
                                    struct nd_error *err)
 {
     const struct nd_hamming_chunk *chunk = (const struct nd_hamming_chunk *)(const void *)data;
-    size_t n = nd_hamming_chunks(layout, tables);
+    size_t n = nd_hamming_chunks(tables);
     uint64_t offset = n * sizeof *chunk;
 
     if (place->bytes < offset || nd_hash_bytes(data, (size_t)offset) != place->hash)
@@ -411,13 +424,13 @@ static enum nd_status check_sum(const struct nd_hamming_chunk *chunk, const unsi
 }
 
 /* Check the sums of chunks that are where they should be. */
-static enum nd_status check_all_sums(enum nd_hamming_file_layout layout, unsigned tables,
-                                     const unsigned char *data, struct nd_error *err)
+static enum nd_status check_all_sums(unsigned tables, const unsigned char *data,
+                                     struct nd_error *err)
 {
     const struct nd_hamming_chunk *chunk = (const struct nd_hamming_chunk *)(const void *)data;
     enum nd_status status = ND_OK;
 
-    for (size_t i = 0; i < nd_hamming_chunks(layout, tables) && status == ND_OK; i++)
+    for (size_t i = 0; i < nd_hamming_chunks(tables) && status == ND_OK; i++)
         status = check_sum(&chunk[i], data, err);
     return status;
 }
@@ -429,21 +442,21 @@ enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *plac
     enum nd_hamming_file_layout layout = (enum nd_hamming_file_layout)header->layout;
     enum nd_status status = check_chunks(place, header->tables, layout, data, err);
 
-    return status == ND_OK ? check_all_sums(layout, header->tables, data, err) : status;
+    return status == ND_OK ? check_all_sums(header->tables, data, err) : status;
 }
 
-enum nd_status nd_hamming_segment_check(const struct nd_hamming_segment *segment,
-                                        const struct nd_hamming_place *place,
-                                        const unsigned char *data, struct nd_error *err)
+/* Point at the checksums of all that is between the first chunk and them. */
+static enum nd_status open_sums(struct nd_hamming_segment *s, const struct nd_hamming_chunk *chunk,
+                                const unsigned char *data, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
+    const struct nd_hamming_chunk *sums = &chunk[nd_hamming_sums_chunk(s->scheme->plan.tables)];
+    uint64_t bytes = sums->offset - chunk[0].offset;
 
-    (void)place;
-    if (segment->halves) /* else everything was checked when it was opened */
-        status = check_all_sums(ND_HAMMING_FAST, segment->scheme->plan.tables, data, err);
-    if (status == ND_OK && segment->halves)
-        status = nd_hamming_fast_check(segment, err);
-    return status;
+    if (sums->bytes != nd_checked_units(bytes) * sizeof(uint64_t))
+        return damaged("it has too few or too many checksums", err);
+    s->checked = nd_checked_new(data + chunk[0].offset, bytes,
+                                (const uint64_t *)(const void *)(data + sums->offset));
+    return s->checked ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for a file's tables");
 }
 
 /* Ids, which of them are of the same fingerprint, and the wide fingerprints themselves. */
@@ -486,7 +499,8 @@ static enum nd_status check_rows(const struct nd_hamming_segment *s, struct nd_e
     for (uint64_t i = 0; i < s->distinct; i += AT_ONCE) {
         size_t n = s->distinct - i < AT_ONCE ? (size_t)(s->distinct - i) : AT_ONCE;
 
-        nd_hamming_values_decode(values, i, n, value);
+        if (!nd_hamming_values_decode(values, i, n, value))
+            return nd_hamming_damaged_there(err);
         for (size_t j = 0; j < n; before = value[j++]) {
             const uint64_t *row = s->row + (i + j) * scheme->words;
             size_t w = 0;
@@ -554,8 +568,10 @@ static enum nd_status open_tables(struct nd_hamming_segment *s,
     const struct nd_hamming_scheme *scheme = s->scheme;
     uint64_t number_bytes = 8 * nd_packed_words(s->distinct, s->number_bits);
     enum nd_status status = ND_OK;
-    uint64_t first_sum = 0;
 
+    s->table = calloc(scheme->plan.tables, sizeof *s->table);
+    if (!s->table)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a file's tables");
     for (unsigned t = 0; t < scheme->plan.tables && status == ND_OK; t++) {
         const struct nd_hamming_chunk *values = &chunk[nd_hamming_values_chunk(t)];
         const struct nd_hamming_chunk *numbers = &chunk[nd_hamming_numbers_chunk(t)];
@@ -563,9 +579,20 @@ static enum nd_status open_tables(struct nd_hamming_segment *s,
         if (numbers->bytes != (s->row && t ? number_bytes : 0))
             return damaged("a table has too few or too many numbers", err);
         s->table[t].number = (const uint64_t *)(const void *)(data + numbers->offset);
-        status = nd_hamming_values_open(
+        status = nd_hamming_values_point(
             &s->table[t].values, scheme->codec, nd_hamming_lead_bits(scheme->plan.problem.bits),
-            scheme->ef, s->distinct, data + values->offset, (size_t)values->bytes, err);
+            scheme->ef, s->distinct, data + values->offset, (size_t)values->bytes, s->checked, err);
+    }
+    return status;
+}
+
+static enum nd_status check_tables(const struct nd_hamming_segment *s, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    uint64_t first_sum = 0;
+
+    for (unsigned t = 0; t < s->scheme->plan.tables && status == ND_OK; t++) {
+        status = nd_hamming_values_check(&s->table[t].values, err);
         if (status == ND_OK)
             status = check_table(s, t, &first_sum, err);
         if (status == ND_OK && t == 0 && s->row)
@@ -574,18 +601,41 @@ static enum nd_status open_tables(struct nd_hamming_segment *s,
     return status;
 }
 
-/* Check those chunks of a fast segment that opening it reads: the others are checked as they are
- * read. */
+/* Compare all units with their checksums. */
+static enum nd_status check_units(const struct nd_hamming_segment *s, struct nd_error *err)
+{
+    for (size_t i = 0; i < nd_checked_units(s->checked->bytes); i++)
+        if (!nd_checked_compare(s->checked, i))
+            return damaged("the checksum of a unit is wrong", err);
+    return ND_OK;
+}
+
+enum nd_status nd_hamming_segment_check(const struct nd_hamming_segment *segment,
+                                        const unsigned char *data, struct nd_error *err)
+{
+    enum nd_status status = check_all_sums(segment->scheme->plan.tables, data, err);
+
+    if (status == ND_OK)
+        status = check_units(segment, err);
+    if (status == ND_OK)
+        status = segment->halves ? nd_hamming_fast_check(segment, err) : check_tables(segment, err);
+    return status;
+}
+
+/* Check those chunks that opening a segment reads: the others are checked as they are read. */
 static enum nd_status check_read_at_once(const struct nd_hamming_segment *s,
                                          const struct nd_hamming_chunk *chunk,
                                          const unsigned char *data, struct nd_error *err)
 {
+    const unsigned tables = s->scheme->plan.tables;
     enum nd_status status = check_sum(&chunk[ND_HAMMING_GROUPS], data, err);
 
     if (status == ND_OK && s->has_texts)
         status = check_sum(&chunk[ND_HAMMING_IDS], data, err);
+    for (unsigned t = 0; t < tables && s->scheme->codec != ND_HAMMING_EF && status == ND_OK; t++)
+        status = check_sum(&chunk[nd_hamming_values_chunk(t)], data, err);
     if (status == ND_OK)
-        status = check_sum(&chunk[nd_hamming_sums_chunk(s->scheme->plan.tables)], data, err);
+        status = check_sum(&chunk[nd_hamming_sums_chunk(tables)], data, err);
     return status;
 }
 
@@ -600,24 +650,17 @@ enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
                                       .distinct = place->distinct,
                                       .has_texts = place->has_texts != 0,
                                       .number_bits = nd_hamming_number_bits(place->distinct)};
-    bool is_fast = scheme->layout == ND_HAMMING_FAST;
     enum nd_status status = check_chunks(place, scheme->plan.tables, scheme->layout, data, err);
 
-    if (status == ND_OK && !is_fast)
-        status = check_all_sums(scheme->layout, scheme->plan.tables, data, err);
-    if (status == ND_OK && is_fast)
+    if (status == ND_OK)
         status = check_read_at_once(&made, chunk, data, err);
     if (status == ND_OK)
         status = open_columns(&made, chunk, data, err);
-    if (status != ND_OK)
-        return status;
-    if (is_fast) {
-        status = nd_hamming_fast_open(&made, chunk, data, err);
-    } else {
-        made.table = calloc(scheme->plan.tables, sizeof *made.table);
-        status = made.table ? open_tables(&made, chunk, data, err)
-                            : nd_fail(err, ND_ENOMEM, "out of memory for a file's tables");
-    }
+    if (status == ND_OK)
+        status = open_sums(&made, chunk, data, err);
+    if (status == ND_OK)
+        status = scheme->layout == ND_HAMMING_FAST ? nd_hamming_fast_open(&made, chunk, data, err)
+                                                   : open_tables(&made, chunk, data, err);
     if (status == ND_OK)
         *segment = made;
     else
@@ -653,8 +696,9 @@ bool nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t 
         if (segment->row && !nd_hamming_is_sound(segment, segment->row + number * scheme->words,
                                                  some * scheme->words * sizeof *row))
             return false;
-        if (!segment->row)
-            nd_hamming_values_decode(&segment->table[0].values, number, some, narrow);
+        if (!segment->row &&
+            !nd_hamming_values_decode(&segment->table[0].values, number, some, narrow))
+            return false;
         for (size_t j = 0; j < some && i < n; j++, number++) {
             const uint64_t *from = segment->row ? segment->row + number * scheme->words : narrow;
 

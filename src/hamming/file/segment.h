@@ -7,9 +7,10 @@
 #include "hamming/file/opened.h"
 
 /*
- * Check a segment's bytes (aligned to 8), and point at them.  They are `place->bytes`.  Of the layout
- * fast the list of chunks, the groups, ids that are texts and the checksums of units are checked now,
- * all else when it is read.  ND_EINPUT, ND_ENOMEM; where it fails there is nothing to close.
+ * Check a segment's bytes (aligned to 8), and point at them.  They are `place->bytes`.  The list of
+ * chunks, the groups, ids that are texts, values in the block code and the checksums of units are
+ * checked now, all else when it is read.  ND_EINPUT, ND_ENOMEM; where it fails there is nothing to
+ * close.
  */
 enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
                                        const struct nd_hamming_scheme *scheme,
@@ -19,7 +20,6 @@ void nd_hamming_segment_close(struct nd_hamming_segment *segment);
 
 /* Check all of an open segment that _open did not.  ND_EINPUT. */
 enum nd_status nd_hamming_segment_check(const struct nd_hamming_segment *segment,
-                                        const struct nd_hamming_place *place,
                                         const unsigned char *data, struct nd_error *err);
 
 /* Check the checksums of a segment, and nothing else.  ND_EINPUT. */

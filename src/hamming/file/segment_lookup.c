@@ -72,7 +72,7 @@ struct segment_hit {
     uint64_t first_lead, number, start;
     uint32_t query;
     unsigned distance;
-    bool is_known;
+    bool is_known, is_lost; /* lost: what would say its entries is damaged */
 };
 
 struct segment_lookup {
@@ -84,6 +84,7 @@ struct segment_lookup {
     unsigned t, free_bits; /* the table; bits behind its key */
     uint64_t rest;         /* so many ones */
     int more;              /* of a table by number of ones: how many more than the query has */
+    struct nd_checked_stretch sample, front; /* read in order, and known to be sound */
     struct probe_group ring[NEXT];
     struct candidate candidate[RING];
     struct segment_hit hit[RING];
@@ -95,13 +96,23 @@ static const uint64_t *query_of(const struct segment_lookup *l, uint32_t query)
     return l->queries + query * l->segment->scheme->words;
 }
 
-/* Every id of a fingerprint. */
+/* Something that was read is not what was written. */
+static void give_up(struct segment_lookup *l)
+{
+    l->search->sink.is_damaged = true;
+}
+
+/* Every id of a fingerprint.  Ids are checked for entries, too, as they will be asked for later. */
 static void emit(struct segment_lookup *l, const struct segment_hit *hit)
 {
     const struct nd_hamming_segment *s = l->segment;
     struct nd_hamming_search *q = l->search;
     uint64_t at = hit->start, end = nd_hamming_groups_end(&s->groups, at);
 
+    if (s->id && !nd_hamming_is_sound(s, &s->id[at], (size_t)(end - at) * sizeof *s->id)) {
+        give_up(l);
+        return;
+    }
     for (; at < end; at++)
         nd_hamming_sink_id(&q->sink, hit->query,
                            q->entries || !s->id ? q->base + (uint32_t)at : s->id[at],
@@ -111,8 +122,10 @@ static void emit(struct segment_lookup *l, const struct segment_hit *hit)
 /* Find the place in table 0 at which the values of a hit's high part begin. */
 static void locate_high(const struct nd_hamming_segment *s, struct segment_hit *hit)
 {
-    hit->list = nd_hamming_ef_find_high(&s->table[0].values.ef, hit->first_lead);
-    nd_hamming_groups_prefetch(&s->groups, hit->list.rank);
+    if (nd_hamming_ef_find_high(&s->table[0].values.ef, hit->first_lead, &hit->list))
+        nd_hamming_groups_prefetch(&s->groups, hit->list.rank);
+    else
+        hit->is_lost = true;
 }
 
 /* Find the place of a hit in table 0, and so of its entries. */
@@ -120,10 +133,14 @@ static void locate(const struct nd_hamming_segment *s, struct segment_hit *hit)
 {
     const struct nd_hamming_values *first = &s->table[0].values;
 
-    if (!hit->is_known)
-        hit->number = first->codec == ND_HAMMING_EF
-                          ? nd_hamming_ef_find(&first->ef, &hit->list, hit->first_lead)
-                          : nd_hamming_values_range(first, hit->first_lead, hit->first_lead).at;
+    if (!hit->is_known && first->codec != ND_HAMMING_EF)
+        hit->number = nd_hamming_values_range(first, hit->first_lead, hit->first_lead).at;
+    else if (!hit->is_known)
+        hit->is_lost = !nd_hamming_ef_find(&first->ef, &hit->list, hit->first_lead, &hit->number);
+    if (hit->is_lost || hit->number >= s->distinct) {
+        hit->is_lost = true;
+        return;
+    }
     hit->start = nd_hamming_groups_start(&s->groups, hit->number);
     if (s->id)
         __builtin_prefetch(&s->id[hit->start]);
@@ -135,7 +152,9 @@ static void take_step(struct segment_lookup *l, unsigned step, struct segment_hi
     const struct nd_hamming_values *first = &l->segment->table[0].values;
     bool is_sought = first->codec == ND_HAMMING_EF && !hit->is_known;
 
-    if (step == 0 && is_sought)
+    if (hit->is_lost)
+        give_up(l);
+    else if (step == 0 && is_sought)
         nd_hamming_ef_prefetch_high(&first->ef, hit->first_lead);
     else if (step == 1 && is_sought)
         locate_high(l->segment, hit);
@@ -189,6 +208,16 @@ static void add_hit(struct segment_lookup *l, const struct segment_hit *hit)
     settle(l);
 }
 
+/* Find the number of the row of value number `at` in table t.  False: it is damaged. */
+static bool get_number(const struct nd_hamming_segment *s, unsigned t, uint64_t at,
+                       uint64_t *number)
+{
+    const uint64_t *packed = s->table[t].number, bit = at * s->number_bits;
+
+    *number = nd_packed_get(packed, s->number_bits, at);
+    return *number < s->distinct && nd_hamming_is_sound(s, packed + bit / 64, 2 * sizeof *packed);
+}
+
 /* Value number `at` of table t, of a fingerprint whose other bits are elsewhere. */
 static void check_wide(struct segment_lookup *l, const struct probe *p, uint64_t at)
 {
@@ -198,9 +227,15 @@ static void check_wide(struct segment_lookup *l, const struct probe *p, uint64_t
     struct segment_hit hit = {.number = at, .query = p->query, .is_known = true};
     uint64_t differ[ND_HAMMING_WORDS_MAX];
 
-    if (l->t)
-        hit.number = nd_packed_get(s->table[l->t].number, s->number_bits, at);
+    if (l->t && !get_number(s, l->t, at, &hit.number)) {
+        give_up(l);
+        return;
+    }
     row = s->row + hit.number * words;
+    if (!nd_hamming_is_sound(s, row, words * sizeof *row)) {
+        give_up(l);
+        return;
+    }
     hit.distance = nd_hamming_distance(row, x, words);
     if (hit.distance > l->search->distance)
         return;
@@ -246,10 +281,16 @@ static void review(struct segment_lookup *l, size_t left)
     for (; l->n_reviewed + left < l->n_candidates; l->n_reviewed++) {
         const struct candidate *c = &l->candidate[l->n_reviewed % RING];
         const struct probe *p = &l->probe[c->probe];
-        uint64_t differ = (nd_hamming_ef_low(ef, c->at) ^ p->lead) & mask;
+        uint64_t low, value;
 
-        if (nd_count_ones(differ) <= l->search->distance)
-            check(l, p, c->at, nd_hamming_ef_value(ef, &c->list, c->at));
+        if (!nd_hamming_ef_low(ef, c->at, &low))
+            give_up(l);
+        else if (nd_count_ones((low ^ p->lead) & mask) > l->search->distance)
+            continue;
+        else if (nd_hamming_ef_value(ef, &c->list, c->at, low, &value))
+            check(l, p, c->at, value);
+        else
+            give_up(l);
     }
 }
 
@@ -277,8 +318,10 @@ static void compare_block(struct segment_lookup *l, const struct probe_group *g,
         probes.value[i] = l->probe[from + i].lead;
     count = nd_hamming_ef_near(ef, first, n, &probes, near);
     decoded = count > MANY && count * MANY > n * probes.n;
-    if (decoded)
-        nd_hamming_ef_decode(ef, first, n, value);
+    if (decoded && !nd_hamming_ef_decode(ef, first, n, value)) {
+        give_up(l);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         uint32_t j = near[i] / ND_ELIAS_FANO_PROBES;
         size_t probe = from + near[i] % ND_ELIAS_FANO_PROBES;
@@ -314,6 +357,10 @@ static void compare(struct segment_lookup *l, const struct probe_group *g)
         decode_list(l, g);
         return;
     }
+    if (!nd_hamming_ef_fronts_are_sound(&l->segment->table[l->t].values.ef, &g->list, &l->front)) {
+        give_up(l);
+        return;
+    }
     for (uint64_t first = g->list.first; first < g->list.end; first += AT_ONCE) {
         uint64_t left = g->list.end - first;
 
@@ -335,15 +382,20 @@ static void find_group(const struct segment_lookup *l, size_t from, struct probe
     *g = (struct probe_group){.from = from, .to = to, .low = low, .high = low | rest};
 }
 
-/* Find the list of a group, and ask for it; and ask for the samples of groups behind it. */
-static void find_list(const struct segment_lookup *l, struct probe_group *g)
+/* Find the list of a group, and ask for it; and ask for the samples of groups behind it.  A list that
+ * is damaged is taken for an empty one. */
+static void find_list(struct segment_lookup *l, struct probe_group *g)
 {
     const struct nd_hamming_ef *ef = &l->segment->table[l->t].values.ef;
 
     for (size_t i = g->from + AHEAD; i < g->to + AHEAD && i < l->n; i++)
         nd_hamming_ef_prefetch_sample(ef, l->probe[i].lead);
-    g->list = nd_hamming_ef_key_list(ef, g->low, l->free_bits);
-    nd_hamming_ef_prefetch_list(ef, &g->list);
+    if (nd_hamming_ef_key_list(ef, g->low, l->free_bits, &l->sample, &g->list)) {
+        nd_hamming_ef_prefetch_list(ef, &g->list);
+        return;
+    }
+    g->list = (struct nd_hamming_ef_list){.first = 0};
+    give_up(l);
 }
 
 static void sort_few(struct segment_lookup *l)
@@ -425,7 +477,7 @@ static void search_table(struct segment_lookup *l)
     l->free_bits = bits - l->segment->scheme->order[l->t].key_bits;
     l->rest = l->free_bits ? ~UINT64_C(0) >> (64 - l->free_bits) : 0;
     sort_probes(l);
-    while (next < l->n || done < found) {
+    while ((next < l->n || done < found) && !l->search->sink.is_damaged) {
         for (; next < l->n && found - done < NEXT; found++) {
             struct probe_group *g = &l->ring[found % NEXT];
 
@@ -467,7 +519,9 @@ void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
         return;
     probes = l.probe;
     l.other = l.probe + room;
-    for (size_t start = 0; start < search->n && !search->sink.out_of_memory; start += l.n) {
+    for (size_t start = 0;
+         start < search->n && !search->sink.out_of_memory && !search->sink.is_damaged;
+         start += l.n) {
         l.queries = search->queries + start * words;
         l.n = search->n - start < room ? search->n - start : room;
         search->sink.first = (uint32_t)start;

@@ -10,7 +10,7 @@
  *
  * Everything that a chunk has is written from its beginning to its end.  A code has four such parts,
  * whose places follow from how many distinct rows there are.  A chunk is read once more for its
- * checksum.
+ * checksum and those of units.
  */
 #include "hamming/file/spilled.h"
 
@@ -35,7 +35,8 @@ struct spilled_writer {
     uint64_t first, n, distinct;
     uint64_t begin, at; /* of the segment in the file; where the next chunk begins, from there */
     struct nd_hamming_chunk *chunk;
-    struct nd_spool *rows; /* the distinct ones in order */
+    struct nd_checked_sums sums; /* of all chunks so far */
+    struct nd_spool *rows;       /* the distinct ones in order */
     bool has_texts;
     uint64_t text_bytes, length_bytes; /* of all ids, as texts; of their lengths */
     struct nd_buffer text[2];
@@ -235,7 +236,7 @@ static enum nd_status end_chunk(struct spilled_writer *w, size_t chunk, uint64_t
 
     *c = (struct nd_hamming_chunk){.offset = w->at, .bytes = bytes};
     w->at += bytes;
-    return nd_chunk_hash(w->fd, w->name, w->begin + c->offset, bytes, &c->hash, w->err);
+    return nd_chunk_hash(w->fd, w->name, w->begin + c->offset, bytes, &w->sums, &c->hash, w->err);
 }
 
 static enum nd_status first_failure(enum nd_status status, enum nd_status next)
@@ -431,6 +432,19 @@ static enum nd_status write_table(struct spilled_writer *w, unsigned t)
     return status == ND_OK ? end_chunk(w, nd_hamming_numbers_chunk(t), numbers) : status;
 }
 
+static enum nd_status write_sums(struct spilled_writer *w)
+{
+    struct nd_hamming_chunk *c = &w->chunk[nd_hamming_sums_chunk(w->scheme->plan.tables)];
+
+    if (!nd_checked_sums_finish(&w->sums))
+        return nd_fail(w->err, ND_ENOMEM, "out of memory for checksums");
+    *c = (struct nd_hamming_chunk){.offset = w->at, .bytes = w->sums.n * sizeof *w->sums.sum};
+    c->hash = nd_hash_bytes(w->sums.sum, (size_t)c->bytes);
+    w->at += c->bytes;
+    return nd_hamming_write_at(w->fd, w->name, w->sums.sum, (size_t)c->bytes, w->begin + c->offset,
+                               w->err);
+}
+
 static enum nd_status write_all(struct spilled_writer *w)
 {
     enum nd_status status = measure_ids(w);
@@ -441,7 +455,7 @@ static enum nd_status write_all(struct spilled_writer *w)
         status = write_rows(w);
     for (unsigned t = 0; t < w->scheme->plan.tables && status == ND_OK; t++)
         status = write_table(w, t);
-    return status;
+    return status == ND_OK ? write_sums(w) : status;
 }
 
 enum nd_status nd_hamming_spilled_write(const struct nd_hamming_spilled *spilled,
@@ -449,7 +463,7 @@ enum nd_status nd_hamming_spilled_write(const struct nd_hamming_spilled *spilled
                                         uint64_t n, int fd, const char *name,
                                         struct nd_hamming_place *place, struct nd_error *err)
 {
-    size_t chunks = nd_hamming_chunks(ND_HAMMING_COMPACT, scheme->plan.tables);
+    size_t chunks = nd_hamming_chunks(scheme->plan.tables);
     size_t head = chunks * sizeof(struct nd_hamming_chunk);
     struct nd_error own;
     struct spilled_writer w = {.spilled = spilled,
@@ -480,6 +494,7 @@ enum nd_status nd_hamming_spilled_write(const struct nd_hamming_spilled *spilled
     }
     nd_buffer_release(&w.text[0]);
     nd_buffer_release(&w.text[1]);
+    nd_checked_sums_release(&w.sums);
     nd_spool_free(w.rows);
     free(w.chunk);
     return status;

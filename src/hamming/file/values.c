@@ -91,15 +91,17 @@ static enum nd_status open_manku(struct nd_manku *m, unsigned bits, uint64_t n,
     return status;
 }
 
-enum nd_status nd_hamming_values_open(struct nd_hamming_values *values, enum nd_hamming_codec codec,
-                                      unsigned bits, struct nd_hamming_ef_kind kind, uint64_t n,
-                                      const void *data, size_t len, struct nd_error *err)
+enum nd_status nd_hamming_values_point(struct nd_hamming_values *values,
+                                       enum nd_hamming_codec codec, unsigned bits,
+                                       struct nd_hamming_ef_kind kind, uint64_t n, const void *data,
+                                       size_t len, struct nd_checked *checked, struct nd_error *err)
 {
     struct nd_hamming_values made = {.n = n, .bits = bits, .codec = codec};
     enum nd_status status;
 
     if (codec == ND_HAMMING_EF) {
-        status = nd_hamming_ef_open(&made.ef, n, bits, kind, data, len, err);
+        status = nd_hamming_ef_point(&made.ef, n, bits, kind, data, len, err);
+        made.ef.checked = checked;
     } else {
         made.manku = malloc(sizeof *made.manku);
         if (!made.manku)
@@ -110,6 +112,29 @@ enum nd_status nd_hamming_values_open(struct nd_hamming_values *values, enum nd_
         *values = made;
     else
         free(made.manku);
+    return status;
+}
+
+enum nd_status nd_hamming_values_check(const struct nd_hamming_values *values, struct nd_error *err)
+{
+    return values->codec == ND_HAMMING_EF ? nd_hamming_ef_check(&values->ef, err) : ND_OK;
+}
+
+enum nd_status nd_hamming_values_open(struct nd_hamming_values *values, enum nd_hamming_codec codec,
+                                      unsigned bits, struct nd_hamming_ef_kind kind, uint64_t n,
+                                      const void *data, size_t len, struct nd_error *err)
+{
+    struct nd_hamming_values made;
+    enum nd_status status =
+        nd_hamming_values_point(&made, codec, bits, kind, n, data, len, NULL, err);
+
+    if (status != ND_OK)
+        return status;
+    status = nd_hamming_values_check(&made, err);
+    if (status == ND_OK)
+        *values = made;
+    else
+        nd_hamming_values_close(&made);
     return status;
 }
 
@@ -126,8 +151,11 @@ struct nd_hamming_range nd_hamming_values_range(const struct nd_hamming_values *
     uint64_t max = ~UINT64_C(0) >> (64 - values->bits);
 
     if (values->codec == ND_HAMMING_EF) {
-        range.at = nd_hamming_ef_rank(&values->ef, low);
-        range.end = high == max ? values->n : nd_hamming_ef_rank(&values->ef, high + 1);
+        range.end = values->n;
+        if (!nd_hamming_ef_rank(&values->ef, low, &range.at) ||
+            (high != max && !nd_hamming_ef_rank(&values->ef, high + 1, &range.end)) ||
+            range.end < range.at)
+            range.at = range.end = 0;
     } else {
         range.cursor = nd_manku_seek(values->manku, low);
         range.at = range.cursor.at;
@@ -143,7 +171,8 @@ size_t nd_hamming_values_next(const struct nd_hamming_values *values,
 
     if (values->codec == ND_HAMMING_EF) {
         n = range->end - range->at < max ? (size_t)(range->end - range->at) : max;
-        nd_hamming_ef_decode(&values->ef, range->at, n, out);
+        if (!nd_hamming_ef_decode(&values->ef, range->at, n, out))
+            n = 0;
     } else {
         for (; n < max && c->at < values->n && c->value <= range->high; n++) {
             out[n] = c->value;
@@ -176,11 +205,12 @@ static void decode_manku(const struct nd_manku *m, uint64_t first, size_t count,
     }
 }
 
-void nd_hamming_values_decode(const struct nd_hamming_values *values, uint64_t first, size_t count,
+bool nd_hamming_values_decode(const struct nd_hamming_values *values, uint64_t first, size_t count,
                               uint64_t *out)
 {
     if (values->codec == ND_HAMMING_EF)
-        nd_hamming_ef_decode(&values->ef, first, count, out);
-    else if (count)
+        return nd_hamming_ef_decode(&values->ef, first, count, out);
+    if (count)
         decode_manku(values->manku, first, count, out);
+    return true;
 }

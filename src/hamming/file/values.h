@@ -29,7 +29,17 @@ enum nd_status nd_hamming_values_encode(enum nd_hamming_codec codec, unsigned bi
 /*
  * Point at encoded bytes (aligned to 8) and check them: reading is safe afterwards, the values
  * ascend and have no more than `bits` bits.  ND_EINPUT, ND_ENOMEM.
+ *
+ * _point checks the block code only.  Elias-Fano is checked by `checked` as it is read
+ * (elias_fano.h), and as a whole by _check.
  */
+enum nd_status nd_hamming_values_point(struct nd_hamming_values *values,
+                                       enum nd_hamming_codec codec, unsigned bits,
+                                       struct nd_hamming_ef_kind kind, uint64_t n, const void *data,
+                                       size_t len, struct nd_checked *checked,
+                                       struct nd_error *err);
+enum nd_status nd_hamming_values_check(const struct nd_hamming_values *values,
+                                       struct nd_error *err);
 enum nd_status nd_hamming_values_open(struct nd_hamming_values *values, enum nd_hamming_codec codec,
                                       unsigned bits, struct nd_hamming_ef_kind kind, uint64_t n,
                                       const void *data, size_t len, struct nd_error *err);
@@ -40,14 +50,15 @@ struct nd_hamming_range {
     uint64_t at, end, high; /* end: Elias-Fano only */
     struct nd_manku_cursor cursor;
 };
-/* Those from low to high, both included, numbers of `bits` bits. */
+/* Those from low to high, both included, numbers of `bits` bits; none, where they are damaged. */
 struct nd_hamming_range nd_hamming_values_range(const struct nd_hamming_values *values,
                                                 uint64_t low, uint64_t high);
-/* The next ones, at most `max`, and how many; range->at goes on by as many.  0: the end. */
+/* The next ones, at most `max`, and how many; range->at goes on by as many.  0: the end, or they are
+ * damaged. */
 size_t nd_hamming_values_next(const struct nd_hamming_values *values,
                               struct nd_hamming_range *range, size_t max, uint64_t *out);
-/* out[i] = value first + i; first + count <= n. */
-void nd_hamming_values_decode(const struct nd_hamming_values *values, uint64_t first, size_t count,
+/* out[i] = value first + i; first + count <= n.  False: they are damaged. */
+bool nd_hamming_values_decode(const struct nd_hamming_values *values, uint64_t first, size_t count,
                               uint64_t *out);
 
 #endif

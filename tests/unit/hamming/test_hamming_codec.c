@@ -80,12 +80,16 @@ static void check_list(const struct nd_hamming_ef *ef, const uint64_t *value, si
     uint64_t low = any() % 4 && n ? value[any() % n] : any(), rest = ~UINT64_C(0) >> any() % 64;
     uint64_t high = (low &= ~rest) | rest, mask = (UINT64_C(1) << ef->front_bits) - 1;
     unsigned shift = ef->low_bits - ef->front_bits, distance = (unsigned)any() % 4;
-    struct nd_hamming_ef_list list = nd_hamming_ef_list(ef, low, high);
-    size_t count = (size_t)(list.end - list.first), near = 0;
+    struct nd_hamming_ef_list list;
+    size_t count, near = 0;
     struct nd_elias_fano_probes probes = {.n = 1 + (unsigned)any() % ND_ELIAS_FANO_PROBES,
                                           .distance = distance};
-    uint32_t *found = malloc((count + 1) * ND_ELIAS_FANO_PROBES * sizeof *found);
+    uint64_t got;
+    uint32_t *found;
 
+    assert_true(nd_hamming_ef_list(ef, low, high, &list));
+    count = (size_t)(list.end - list.first);
+    found = malloc((count + 1) * ND_ELIAS_FANO_PROBES * sizeof *found);
     for (unsigned p = 0; p < probes.n; p++)
         probes.value[p] = p ? low ^ any() % 64 << any() % 58 : low;
     assert_non_null(found);
@@ -94,7 +98,8 @@ static void check_list(const struct nd_hamming_ef *ef, const uint64_t *value, si
     assert_true(high == UINT64_MAX ? list.end == n : list.end >= below(value, n, high + 1));
     count = nd_hamming_ef_near(ef, list.first, count, &probes, found);
     for (uint64_t i = list.first; i < list.end; i++) {
-        assert_true(nd_hamming_ef_value(ef, &list, i) == value[i]);
+        assert_true(nd_hamming_ef_low(ef, i, &got));
+        assert_true(nd_hamming_ef_value(ef, &list, i, got, &got) && got == value[i]);
         for (unsigned p = 0; p < probes.n; p++)
             if ((unsigned)__builtin_popcountll((value[i] ^ probes.value[p]) >> shift & mask) <=
                 distance)
@@ -109,14 +114,16 @@ static void check_find(const struct nd_hamming_ef *ef, const uint64_t *value, si
 {
     uint64_t x = value[any() % n], at = below(value, n, x);
     unsigned free_bits = (unsigned)any() % 64;
-    uint64_t rest = (UINT64_C(1) << free_bits) - 1, low = x & ~rest;
-    struct nd_hamming_ef_list list = nd_hamming_ef_find_high(ef, x), whole, key;
+    uint64_t rest = (UINT64_C(1) << free_bits) - 1, low = x & ~rest, number;
+    struct nd_hamming_ef_list list, whole, key;
+    struct nd_checked_stretch known = {NULL, NULL};
 
-    assert_true(value[nd_hamming_ef_find(ef, &list, x)] == x);
+    assert_true(nd_hamming_ef_find_high(ef, x, &list));
+    assert_true(nd_hamming_ef_find(ef, &list, x, &number) && value[number] == x);
     if (at + 1 == n || value[at + 1] != x)
-        assert_int_equal(nd_hamming_ef_find(ef, &list, x), at);
-    whole = nd_hamming_ef_list(ef, low, low | rest);
-    key = nd_hamming_ef_key_list(ef, low, free_bits);
+        assert_int_equal(number, at);
+    assert_true(nd_hamming_ef_list(ef, low, low | rest, &whole));
+    assert_true(nd_hamming_ef_key_list(ef, low, free_bits, &known, &key));
     assert_true(key.first == whole.first && key.end == whole.end);
     assert_true(key.place == whole.place && key.rank == whole.rank);
 }
@@ -136,11 +143,12 @@ static void check_ef_kind(size_t n, int shape, struct nd_hamming_ef_kind kind)
         assert_memory_equal(value, out, n * sizeof *out);
     for (int i = 0; n && i < 200; i++) {
         size_t first = any() % n, count = any() % (n - first + 1);
-        uint64_t x = any() % 3 ? value[any() % n] + any() % 3 - 1 : any();
+        uint64_t x = any() % 3 ? value[any() % n] + any() % 3 - 1 : any(), rank;
 
-        nd_hamming_ef_decode(&ef, first, count, out);
+        assert_true(nd_hamming_ef_decode(&ef, first, count, out));
         assert_memory_equal(value + first, out, count * sizeof *out);
-        assert_int_equal(nd_hamming_ef_rank(&ef, x), below(value, n, x));
+        assert_true(nd_hamming_ef_rank(&ef, x, &rank));
+        assert_int_equal(rank, below(value, n, x));
         check_find(&ef, value, n);
         check_list(&ef, value, n);
     }
@@ -262,6 +270,92 @@ static void check_manku(size_t n, int shape)
     free(value);
     free(p.block);
     free(p.data);
+}
+
+/* Ask one of everything.  True: an answer was refused. */
+static bool is_refused(const struct nd_hamming_ef *ef, const uint64_t *value, bool is_true)
+{
+    const size_t n = (size_t)ef->n, first = any() % n, count = 1 + any() % (n - first) % 700;
+    const uint64_t x = value[first], at = below(value, n, x), rest = ~UINT64_C(0) >> any() % 64;
+    uint64_t got, out[700];
+    struct nd_checked_stretch known = {NULL, NULL};
+    struct nd_hamming_ef_list list;
+
+    switch (any() % 4) {
+    case 0:
+        if (!nd_hamming_ef_rank(ef, x, &got))
+            return true;
+        assert_true(got <= n && (!is_true || got == at));
+        return false;
+    case 1:
+        if (!nd_hamming_ef_decode(ef, first, count, out))
+            return true;
+        assert_true(!is_true || memcmp(out, value + first, count * sizeof *out) == 0);
+        return false;
+    case 2:
+        if (!nd_hamming_ef_find_high(ef, x, &list) || !nd_hamming_ef_find(ef, &list, x, &got))
+            return true;
+        assert_true(got < n && (!is_true || value[got] == x));
+        return false;
+    default:
+        if (!nd_hamming_ef_list(ef, x & ~rest, x | rest, &list))
+            return true;
+        assert_true(list.first <= list.end && list.end <= n);
+        assert_true(!is_true || (list.first <= at && at < list.end));
+        if (!nd_hamming_ef_fronts_are_sound(ef, &list, &known))
+            return true;
+        for (uint64_t i = list.first; i < list.end && i < list.first + 9; i++) {
+            if (!nd_hamming_ef_low(ef, i, &got) || !nd_hamming_ef_value(ef, &list, i, got, &got))
+                return true;
+            assert_true(!is_true || got == value[i]);
+        }
+        return false;
+    }
+}
+
+/*
+ * With checksums an answer is that of the values or none, whichever bit is another one.  Where the
+ * checksums are those of damaged bytes, answers may be wrong, but nothing else is read (as the
+ * sanitizers see), and what says where to read on is within the values.
+ */
+static void what_is_read_of_damaged_values_is_checked(void **state)
+{
+    const struct nd_hamming_ef_kind kind = nd_hamming_ef_kind(3);
+    const size_t n = 9000;
+    size_t refused = 0, answered = 0;
+
+    (void)state;
+    for (int shape = 0; shape < 4; shape++) {
+        uint64_t *value = make(n, shape);
+        struct nd_hamming_ef ef = nd_hamming_ef_shape(n, 64, kind);
+        size_t bytes = nd_hamming_ef_bytes(&ef);
+        uint64_t *data = calloc(1, bytes);
+        struct nd_checked_sums sums = {.in_unit = 0};
+
+        assert_non_null(data);
+        nd_hamming_ef_encode(&ef, value, data);
+        assert_true(nd_checked_sums_add(&sums, data, bytes) && nd_checked_sums_finish(&sums));
+        assert_int_equal(nd_hamming_ef_point(&ef, n, 64, kind, data, bytes, NULL), ND_OK);
+        for (int round = 0; round < 400; round++) {
+            uint64_t at = any() % (bytes / 8), before = data[at];
+
+            data[at] = round % 3 ? before ^ UINT64_C(1) << any() % 64 : any() >> any() % 64;
+            ef.checked = nd_checked_new(data, bytes, sums.sum);
+            assert_non_null(ef.checked);
+            for (int i = 0; i < 20; i++)
+                *(is_refused(&ef, value, true) ? &refused : &answered) += 1;
+            nd_checked_free(ef.checked);
+            ef.checked = NULL;
+            for (int i = 0; i < 20; i++)
+                (void)is_refused(&ef, value, false);
+            if (round % 5) /* now and then damage adds up */
+                data[at] = before;
+        }
+        nd_checked_sums_release(&sums);
+        free(data);
+        free(value);
+    }
+    assert_true(refused > 500 && answered > 500);
 }
 
 static void the_block_code_gives_back_what_went_in(void **state)
@@ -433,6 +527,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elias_fano_gives_back_what_went_in),
+        cmocka_unit_test(what_is_read_of_damaged_values_is_checked),
         cmocka_unit_test(the_block_code_gives_back_what_went_in),
         cmocka_unit_test(codes_come_near_the_bound),
         cmocka_unit_test(values_of_any_width_are_found),

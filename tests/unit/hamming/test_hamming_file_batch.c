@@ -321,7 +321,7 @@ static void refused_or_same(const struct set *s, const uint64_t *query, size_t n
                             const struct nd_hamming_matches *expected)
 {
     struct nd_hamming_matches got = {.items = NULL};
-    uint64_t row[3];
+    uint64_t row[3 * ND_HAMMING_WORDS_MAX];
     uint32_t id[3];
     struct nd_hamming_file *file;
     struct nd_error err = {.status = ND_OK};
@@ -340,9 +340,22 @@ static void refused_or_same(const struct set *s, const uint64_t *query, size_t n
     for (uint64_t i = 0; i + 3 <= s->n; i += 3)
         if (nd_hamming_file_entries(file, i, 3, row, id, &err) == ND_OK)
             for (size_t j = 0; j < 3; j++)
-                assert_int_equal(id[j], row[j] & UINT32_MAX);
+                assert_int_equal(id[j], row[j * s->words] & UINT32_MAX);
     nd_hamming_matches_release(&got);
     nd_hamming_file_close(file);
+}
+
+/* The whole check refuses what is damaged within a segment: what it accepts is as it was written. */
+static void check_says(bool is_damaged)
+{
+    struct nd_hamming_file *file;
+    enum nd_status status = nd_hamming_file_open(&file, path, NULL);
+
+    if (status == ND_OK) {
+        status = nd_hamming_file_check(file, NULL);
+        nd_hamming_file_close(file);
+    }
+    assert_int_equal(status, is_damaged ? ND_EINPUT : ND_OK);
 }
 
 /* The bits of words that are not 0, of which the file has few, and others. */
@@ -389,6 +402,60 @@ static void a_damaged_fast_file_gives_no_other_answer(void **state)
     free(query);
     free(bytes);
     free_set(&s);
+}
+
+/* Flip bits of every unit of a compact file: each time it gives the answers that it gave, or none, and
+ * the whole check knows. */
+static void check_damage(unsigned bits, enum nd_hamming_family family, enum nd_hamming_codec codec)
+{
+    struct set s = make_set(2000, bits, 3, false);
+    const struct nd_hamming_shape shape = {
+        .bits = bits, .distance = 3, .codec = codec, .family = family};
+    struct nd_hamming_matches expected = {.items = NULL};
+    struct nd_hamming_file *file;
+    const struct nd_hamming_entries entries = part_of(&s, 0, s.n);
+    uint64_t *query = make_queries(&s, 60), from;
+    size_t len, refused = 0;
+    int fd;
+
+    for (size_t i = 0; i < s.n; i++)
+        s.id[i] = (uint32_t)s.row[i * s.words];
+    assert_int_equal(nd_hamming_file_build(path, &shape, &entries, NULL), ND_OK);
+    assert_int_equal(nd_hamming_file_open(&file, path, NULL), ND_OK);
+    from = file->header.segment[0].offset;
+    len = file->len;
+    assert_int_equal(nd_hamming_file_query(file, query, 60, 3, &expected, NULL), ND_OK);
+    nd_hamming_matches_sort(&expected);
+    nd_hamming_file_close(file);
+    check_says(false);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    for (uint64_t at = from; at < len; at += 1 + any() % sized(300, 3000)) {
+        uint64_t bit = 8 * at + any() % 8;
+
+        flip_in_file(fd, bit);
+        check_says(true);
+        refused_or_same(&s, query, 60, &expected);
+        flip_in_file(fd, bit);
+        refused++;
+    }
+    assert_true(refused > len / ND_CHECKED_UNIT);
+    check_says(false);
+    close(fd);
+    nd_hamming_matches_release(&expected);
+    free(query);
+    free_set(&s);
+}
+
+static void a_damaged_compact_file_gives_no_other_answer(void **state)
+{
+    (void)state;
+    check_damage(64, 0, ND_HAMMING_EF);
+    check_damage(50, ND_HAMMING_BLOCKS, ND_HAMMING_EF);
+    check_damage(200, 0, ND_HAMMING_EF);
+    check_damage(64, 0, ND_HAMMING_MANKU);
+    check_damage(64, ND_HAMMING_POPCOUNT, ND_HAMMING_EF);
+    check_damage(96, ND_HAMMING_POPCOUNT, ND_HAMMING_EF);
 }
 
 /* Each number of a header set to what it must not be, with a right checksum. */
@@ -583,6 +650,7 @@ int main(void)
         cmocka_unit_test(fast_files_of_many_are_searched),
         cmocka_unit_test(damage_of_a_fast_file_is_found),
         cmocka_unit_test(a_damaged_fast_file_gives_no_other_answer),
+        cmocka_unit_test(a_damaged_compact_file_gives_no_other_answer),
         cmocka_unit_test(every_number_of_a_header_has_limits),
         cmocka_unit_test(fast_files_change),
         cmocka_unit_test(the_bytes_of_a_fast_file_are_known),

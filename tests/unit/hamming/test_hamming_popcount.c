@@ -141,7 +141,7 @@ static void what_it_does_not_have_is_refused(void **state)
     }
 }
 
-/* Wherever a byte is another one, the file is refused, as all of it is checked when it is opened. */
+/* Wherever a byte is another one, the whole check refuses the file. */
 static void damage_is_found(void **state)
 {
     struct set s = make_set(300, 64, 3, false);
