@@ -117,6 +117,39 @@ static enum nd_status use_perturb(const struct settings *s, const struct nd_run_
     return status;
 }
 
+/* ---- repeats, which has counts of its own ------------------------------------------------------ */
+
+static void print_repeats(const struct nd_repeats_summary *r, const struct nd_use_summary *s)
+{
+    char text[32], cut[32];
+
+    fprintf(stderr, "Documents\n  %-24s %12llu\n  %-24s %12llu\n  %-24s %12llu\n", "read",
+            (unsigned long long)s->documents, "of which parts were cut",
+            (unsigned long long)r->changed, "no word is left", (unsigned long long)r->emptied);
+    fprintf(stderr, "Texts\n  %-24s %12s\n  %-24s %12s  %.2f %%\n", "read",
+            bytes_text((double)r->text_bytes, text), "cut", bytes_text((double)r->cut_bytes, cut),
+            r->text_bytes ? 100 * (double)r->cut_bytes / (double)r->text_bytes : 0.0);
+}
+
+static int cmd_repeats(struct settings *s)
+{
+    struct report report = {.settings = s};
+    struct nd_run_events events = report_events(&report);
+    struct nd_repeats_summary repeats;
+    struct nd_use_summary summary;
+    struct nd_error err;
+    enum nd_status status;
+
+    if (!use_standard_input(s))
+        return 2;
+    status = nd_run_repeats(s->run, &s->use.repeats, &events, &repeats, &summary, &err);
+    report_end(&report);
+    if (status == ND_OK && !s->quiet)
+        print_repeats(&repeats, &summary);
+    summary.found = summary.documents;
+    return report_use(s, status, &err, &summary);
+}
+
 static enum nd_status use_template(const struct settings *s, const struct nd_run_events *events,
                                    struct nd_use_summary *summary, struct nd_error *err)
 {
@@ -437,6 +470,13 @@ const struct command command_table[] = {
      "  neardup perturb --insert 1 --delete 1 --swap 1 --seed 7 corpus.jsonl -o edited.jsonl\n"
      "  neardup perturb --delete 3 --lexicon words.txt corpus.jsonl -o edited.jsonl\n",
      .fits = perturb_fits, .use = use_perturb},
+    {"repeats", FOR_REPEATS, "[OPTION…] FILE|DIR…",
+     "Cut the lines, paragraphs, sentences or passages of texts that stand in earlier ones, too.",
+     "  neardup repeats corpus.jsonl -o clean.jsonl\n"
+     "  neardup repeats --cut paragraphs --tokens 5 corpus.jsonl -o clean.jsonl\n"
+     "  neardup repeats --cut passages --tokens 50 --manifest cuts.jsonl corpus.jsonl -o "
+     "clean.jsonl\n",
+     .run = cmd_repeats},
     {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
      "Follow documents over time: how much each version changes, and when to visit next.",
      "  neardup track monday.html tuesday.html wednesday.html\n"

@@ -472,6 +472,19 @@ const struct option option_table[] = {
      "joins the two, so that the output can be the --truth of eval and sweep",
      FOR_PERTURB, FLAG(use.perturb.beside)},
 
+    {"Repeats", "cut", 0, "PARTS",
+     "which parts are cut where they repeat: lines, paragraphs, sentences (three in a row), or "
+     "passages of so many words (default: lines)",
+     FOR_REPEATS, WORD(use.repeats.cut, "lines paragraphs sentences passages")},
+    {NULL, "tokens", 0, "N",
+     "passages have N words; other parts are cut if they have at least N (default: passages 50, "
+     "others 1)",
+     FOR_REPEATS, NUMBER(use.repeats.tokens, 1, ND_REPEATS_TOKENS_MAX)},
+    {NULL, "occurrences", 0, "N", "cut what stands in at least N places (default: 2)", FOR_REPEATS,
+     NUMBER(use.repeats.occurrences, 2, ND_REPEATS_OCCURRENCES_MAX)},
+    {NULL, "drop-empty", 0, NULL, "leave out records of which no word is left", FOR_REPEATS,
+     FLAG(use.repeats.drop_empty)},
+
     {"Hosts", "url-field", 0, "FIELD", "the field with the address of a page (default: url)",
      FOR_MIRRORS, TEXT(use.mirrors.url)},
     {NULL, "sample", 0, "N",
@@ -726,6 +739,8 @@ const struct option option_table[] = {
      FOR_DEDUP | FOR_APPLY, SET(set_null)},
     {NULL, "output-dir", 0, "DIR", "write each input's survivors under its relative path in DIR",
      FOR_DEDUP | FOR_APPLY | FOR_FILTER, RUN},
+    {NULL, "output-dir", 0, "DIR", "write each input's records under its relative path in DIR",
+     FOR_REPEATS, RUN},
     {NULL, "copy-to", 0, "DIR", "copy the kept files into DIR", FOR_DEDUP | FOR_APPLY, RUN},
     {NULL, "link-to", 0, "DIR",
      "link the kept files into DIR: by hard links, or by symbolic ones where those are impossible",
@@ -765,6 +780,8 @@ const struct option option_table[] = {
      FOR_DEDUP, RUN},
     {NULL, "manifest", 0, "FILE",
      "which documents match, which prototype, and why: one JSON object per line", FOR_FILTER, RUN},
+    {NULL, "manifest", 0, "FILE", "what was cut, and where it stays: one JSON object per line",
+     FOR_REPEATS, RUN},
     {NULL, "clusters", 0, "FILE", "the id of every document and of the one kept for it, as TSV",
      FOR_DEDUP, RUN},
     {NULL, "report", 0, "FILE",
@@ -833,17 +850,20 @@ const struct option option_table[] = {
     {NULL, "tmp", 0, "DIR",
      "where to keep sketches and results meanwhile (default: $TMPDIR, or /tmp)", FOR_SWEEP, RUN},
     {NULL, "tmp", 0, "DIR",
+     "where to keep what is known of the parts, and exceeds memory (default: $TMPDIR, or /tmp)",
+     FOR_REPEATS, RUN},
+    {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again, and what exceeds --memory (default: $TMPDIR, "
      "or /tmp)",
      FOR_DEDUP | FOR_PAIRS, RUN},
     {NULL, "memory", 0, "SIZE",
      "use at most this much memory, such as 500M or 4G, 64M at least; what does not fit goes to "
      "--tmp (default: as much as needed)",
-     FOR_DEDUP | FOR_PAIRS | FOR_PLAN, RUN},
+     FOR_DEDUP | FOR_PAIRS | FOR_PLAN | FOR_REPEATS, RUN},
     {NULL, "memory", 0, "SIZE",
      "use at most this much memory, such as 500M or 4G, 64M at least; end where more must be held "
      "(default: as much as needed)",
-     FOR_RUNS & ~(FOR_DEDUP | FOR_PAIRS), RUN},
+     FOR_RUNS & ~(FOR_DEDUP | FOR_PAIRS | FOR_REPEATS), RUN},
     {NULL, "memory", 0, "SIZE",
      "use at most this much memory, such as 500M or 4G, 64M at least; what does not fit goes to "
      "--tmp (default: as much as needed)",

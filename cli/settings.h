@@ -57,6 +57,7 @@ struct use_settings {
     struct nd_anchors_params anchors;
     struct nd_perturb_params perturb;
     struct nd_audit_params audit;
+    struct nd_repeats_params repeats;
     struct nd_plan_params plan;
     struct nd_eval_params eval;
     struct words positive, documents; /* of eval, and of sample */
@@ -163,6 +164,7 @@ enum commands {
     FOR_APPLY = 1 << 19, /* reads documents, but without a recipe */
     FOR_EVAL = 1 << 20,  /* likewise, for their ids */
     FOR_AUDIT = 1 << 21,
+    FOR_REPEATS = 1 << 22, /* reads documents, but without a recipe */
     FOR_DOCTOR = 1 << 30,
 
     FOR_SAMPLE = 1 << 23,   /* reads documents, but without a recipe */
@@ -178,13 +180,13 @@ enum commands {
                   FOR_TEMPLATE, /* commands with any number of inputs and one output */
     FOR_USES = FOR_COMPARE | FOR_STREAMS,
     FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS | FOR_APPLY |
-               FOR_PERTURB | FOR_AUDIT, /* that read any number of inputs */
+               FOR_PERTURB | FOR_AUDIT | FOR_REPEATS, /* that read any number of inputs */
     FOR_PAIRWISE =
         FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
     FOR_ALL = FOR_AUDIT | FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_SKETCH |
               FOR_DF | FOR_USES | FOR_INDEX, /* that read documents, by a recipe */
     FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL | FOR_SAMPLE |
-                FOR_PERTURB, /* that read documents */
+                FOR_PERTURB | FOR_REPEATS, /* that read documents */
     FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_SWEEP | FOR_DF | FOR_HAMMING | FOR_CLIENT | FOR_EVAL |
                 FOR_CLUSTERS, /* that take any number of files */
 };

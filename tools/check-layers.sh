@@ -48,6 +48,7 @@ declare -A may=(
     [uses/audit]="uses/audit uses/judging uses/eval uses report run reading evidence input/formats base"
     [uses/eval]="uses/eval uses run evidence recipe input/formats base"
     [uses/judging]="uses/judging uses/eval uses report run evidence input/formats base"
+    [uses/repeats]="uses/repeats uses run report reading evidence input/formats feature/word text base"
     [uses/plan]="uses/plan run reading loads evidence engine input/streams base"
     [store]="store"
     [store/segments]="store/segments base"

@@ -447,6 +447,60 @@ ND_API enum nd_status nd_run_perturb(const struct nd_run_options *options,
                                      const struct nd_run_events *events,
                                      struct nd_use_summary *summary, struct nd_error *err);
 
+/* ---- Parts that repeat ------------------------------------------------------------------------
+ */
+
+enum nd_repeats_cut {
+    ND_REPEATS_LINES,
+    /* Lines up to a blank one, with the blank ones that follow. */
+    ND_REPEATS_PARAGRAPHS,
+    /* Three sentences in a row. */
+    ND_REPEATS_SENTENCES,
+    /* So many tokens in a row. */
+    ND_REPEATS_PASSAGES,
+};
+#define ND_REPEATS_TOKENS_MAX 1000000
+#define ND_REPEATS_OCCURRENCES_MAX 65536
+#define ND_REPEATS_PASSAGE_TOKENS 50
+
+/* Start from nd_repeats_params_default(). */
+struct nd_repeats_params {
+    enum nd_repeats_cut cut;
+    /* The length of a passage; of other parts, the least that is cut.  0: 50, and 1. */
+    unsigned tokens;
+    /* Parts that stand in fewer places stay everywhere. */
+    unsigned occurrences;
+    /* Records that cuts leave without a token are left out. */
+    unsigned char drop_empty;
+};
+ND_API struct nd_repeats_params nd_repeats_params_default(void);
+/* "lines", "paragraphs", "sentences", "passages". */
+ND_API const char *nd_repeats_cut_name(enum nd_repeats_cut cut);
+
+struct nd_repeats_summary {
+    /* Documents of which something was cut, and those that have no token since. */
+    uint64_t changed, emptied;
+    /* Rows of the manifest. */
+    uint64_t cuts;
+    /* Bytes of all texts, and of what was cut of them. */
+    uint64_t text_bytes, cut_bytes;
+};
+
+/*
+ * Write the records as dedup writes survivors, without the parts of their texts that stand in an
+ * earlier place, in a document before or in the same one (docs/format/repeats.md).  Parts are equal if
+ * their tokens are.  Each part that was cut stands in full in what is written.  The options
+ * output_dir, manifest and memory count as well.  The inputs are read twice.  summary->found: cuts.
+ * ND_EINVAL: a limit is out of range, an input cannot be read twice, or its texts cannot be cut;
+ * ND_EINPUT also where a document is neither JSON Lines nor plain text; ND_ECHANGED: the input
+ * changed meanwhile.
+ */
+ND_API enum nd_status nd_run_repeats(const struct nd_run_options *options,
+                                     const struct nd_repeats_params *params,
+                                     const struct nd_run_events *events,
+                                     struct nd_repeats_summary *counts,
+                                     struct nd_use_summary *summary, struct nd_error *err);
+
 /* ---- What another tool removed ----------------------------------------------------------------
  */
 

@@ -63,6 +63,14 @@ static void put_prototypes(const struct nd_first_line_prototypes *p, struct nd_j
     put_text(out, "prototypes_group_field", p->group_field);
 }
 
+static void put_repeats(const struct nd_first_line_repeats *r, struct nd_json *out)
+{
+    put_text(out, "cut", r->cut);
+    nd_json_put_uint(out, "tokens", r->tokens);
+    nd_json_put_uint(out, "occurrences", r->occurrences);
+    nd_json_put_bool(out, "drop_empty", r->drop_empty);
+}
+
 /* The options that change the result and are not in the recipe. */
 static void put_options(const struct nd_first_line *o, struct nd_json *out)
 {
@@ -87,6 +95,8 @@ static void put_options(const struct nd_first_line *o, struct nd_json *out)
     put_never(o, out);
     if (o->prototypes)
         put_prototypes(o->prototypes, out);
+    if (o->repeats)
+        put_repeats(o->repeats, out);
     if (o->is_only_against)
         nd_json_put_bool(out, "only_against", true);
     nd_json_put_bool(out, "strict", o->is_strict);
@@ -115,10 +125,13 @@ void nd_first_line_begin(struct nd_json *out, const struct nd_first_line *line,
     put_text(out, "unicode", nd_unicode_version());
     put_text(out, "html_parser", line->html_parser);
     put_text(out, "mail_parser", line->mail_parser);
-    put_recipe(recipe, out);
+    if (!line->repeats)
+        put_recipe(recipe, out);
     put_options(line, out);
-    nd_json_put_uint(out, "bands", summary->bands);
-    nd_json_put_uint(out, "rows", summary->rows);
+    if (!line->repeats) {
+        nd_json_put_uint(out, "bands", summary->bands);
+        nd_json_put_uint(out, "rows", summary->rows);
+    }
     if (summary->sample) {
         nd_json_put_uint(out, "sample", summary->sample);
         nd_json_put_uint(out, "sample_least", summary->sample_least);

@@ -29,6 +29,13 @@ struct nd_first_line_prototypes {
     const char *id_field, *group_field;
 };
 
+/* What repeats cut. */
+struct nd_first_line_repeats {
+    const char *cut;
+    uint64_t tokens, occurrences;
+    bool drop_empty;
+};
+
 /*
  * A description of the run, beside the recipe, so that it can be repeated and explained.  The words
  * are those of docs/format/outputs.md; NULL: the key is absent.
@@ -49,6 +56,7 @@ struct nd_first_line {
     const struct nd_first_line_seen *seen;
     size_t n_seen;
     const struct nd_first_line_prototypes *prototypes;
+    const struct nd_first_line_repeats *repeats; /* not NULL: no recipe counts */
     bool is_strict, is_only_against;
 };
 

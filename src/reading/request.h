@@ -45,6 +45,7 @@ struct nd_run_request {
     bool writes_evidence;  /* options->manifest, clusters and removed */
     bool writes_manifest;  /* of these the manifest alone, which names these: */
     const struct nd_first_line_prototypes *prototypes;
+    const struct nd_first_line_repeats *repeats;
     bool may_replace; /* the output may take the place of the only input: it holds its records */
     bool is_dry;      /* of all these only the summary is written, and no df table */
 };

@@ -86,18 +86,20 @@ static const char *mail_parser(const struct nd_reading *reading,
     return "none";
 }
 
-enum nd_status
-nd_manifest_put_header(struct nd_output *to, const struct nd_recipe *recipe,
-                       const struct nd_run_options *options, const struct nd_run_summary *summary,
-                       const struct nd_reading *reading, const struct nd_against *against,
-                       const struct nd_first_line_prototypes *prototypes, struct nd_error *err)
+enum nd_status nd_manifest_put_header(struct nd_output *to, const struct nd_recipe *recipe,
+                                      const struct nd_run_options *options,
+                                      const struct nd_run_summary *summary,
+                                      const struct nd_reading *reading,
+                                      const struct nd_against *against,
+                                      const struct nd_run_request *request, struct nd_error *err)
 {
     char version[ND_MAIL_VERSION_BYTES];
     struct nd_first_line line = line_of(options);
     struct nd_json out = {0};
     enum nd_status status = ND_OK;
 
-    line.prototypes = prototypes;
+    line.prototypes = request->prototypes;
+    line.repeats = request->repeats;
     line.mail_parser = mail_parser(reading, version);
     if (against)
         line.seen = nd_against_files(against, &line.n_seen);

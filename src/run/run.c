@@ -679,7 +679,7 @@ static enum nd_status complete(struct nd_run *run, struct nd_output *out, struct
     status = finish(&o->clusters, status, err);
     if (status == ND_OK && o->manifest)
         status = nd_manifest_put_header(o->manifest, run->recipe, run->options, run->summary,
-                                        run->reading, run->against, run->request->prototypes, err);
+                                        run->reading, run->against, run->request, err);
     if (status == ND_OK && o->manifest)
         status = nd_outputs_copy_rows(o, err);
     status = finish(&o->manifest, status, err);

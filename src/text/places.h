@@ -9,8 +9,8 @@
 
 /* The places that nd_text_tokens gives, faster where the text is ASCII; hashes are not made.  *tokens
  * is the caller's, to free().  ND_ENOMEM. */
-enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **tokens,
-                               size_t *n_tokens);
+ND_API enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **tokens,
+                                      size_t *n_tokens);
 
 /* Do what nd_text_tokens does, hashes included, and return the same; faster where the text is ASCII. */
 ND_API enum nd_status nd_tokens_in_place(const char *text, size_t len, struct nd_token **tokens,

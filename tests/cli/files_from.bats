@@ -158,6 +158,7 @@ sweep -q --truth sets --set threshold=0.5,0.8|docs.jsonl
 anchors -q|site/a.html site/b.html
 track -q|docs.jsonl more.jsonl
 perturb -q --insert 2|docs.jsonl more.jsonl
+repeats -q|docs.jsonl more.jsonl
 filter -q -p more.jsonl|docs.jsonl more.jsonl
 sketch -q|docs.jsonl more.jsonl
 index pairs|fp1 fp2
@@ -169,8 +170,8 @@ df build -q -o made|docs.jsonl more.jsonl
 df merge -o made|one.df two.df
 df calibrate one.df -q --recipe seshasai-2009|docs.jsonl more.jsonl
 END
-    [ "$n" -eq 23 ]
+    [ "$n" -eq 24 ]
     # All that offer the option were tried, client in client.bats, plan in plan.bats; those that compare two documents do not.
     offered=$(for command in $("$NEARDUP" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do "$NEARDUP" "$command" --help | grep -q -- --files-from && echo "$command"; done | sort | tr '\n' ' ')
-    [ "$offered" = "anchors apply audit client clusters collapse dedup df eval filter index join mirrors pairs perturb plan sketch sweep template track " ]
+    [ "$offered" = "anchors apply audit client clusters collapse dedup df eval filter index join mirrors pairs perturb plan repeats sketch sweep template track " ]
 }

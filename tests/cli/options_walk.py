@@ -98,6 +98,7 @@ BASE = {
     "eval": "--truth truth.tsv --universe labelled --documents known.jsonl listed.tsv -o out/o",
     "audit": "docs.jsonl --removed m.jsonl --report out/h -o out/o",
     "perturb": "docs.jsonl --insert 1 --delete 1 --swap 1 --replace 1 -o out/o",
+    "repeats": "docs.jsonl -o out/o",
     "clusters": "listed.tsv --documents known.jsonl -o out/o",
     "sample": "listed.tsv --documents known.jsonl --html out/h --strata resemblance:0.1 -n 12 -o out/o",
     "sweep": "--truth some.tsv --universe labelled --set recall=0.9,0.99 docs.jsonl -o out/o",

@@ -77,6 +77,8 @@ d/docs.jsonl | perturb d/docs.jsonl -q --delete 1 -o OUT
 manifest | audit d/docs.jsonl -q --removed manifest -o OUT
 d/docs.jsonl | audit d -q --removed manifest -o /dev/null --report OUT
 d/docs.jsonl | perturb d -q --insert 1 -o OUT
+d/docs.jsonl | repeats d/docs.jsonl -q -o OUT
+d/docs.jsonl | repeats d/docs.jsonl -q -o /dev/null --manifest OUT
 manifest | clusters clusters.tsv manifest -q -o OUT
 manifest | sample manifest -q -o OUT
 manifest | sample manifest -q --documents d/docs.jsonl -o /dev/null --html OUT

@@ -2,6 +2,8 @@
 #ifndef ND_FEATURE_WORD_SENTENCES_H
 #define ND_FEATURE_WORD_SENTENCES_H
 
+#include <neardup/error.h>
+
 #include <stddef.h>
 
 /*
@@ -9,6 +11,6 @@
  * be normalised and tokenised sentence by sentence: no code point that a sentence ends with
  * composes with what follows.
  */
-size_t nd_sentence_end(const char *text, size_t len, size_t from);
+ND_API size_t nd_sentence_end(const char *text, size_t len, size_t from);
 
 #endif

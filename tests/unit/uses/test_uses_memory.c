@@ -359,6 +359,16 @@ static enum nd_status audit(const struct nd_run_options *options, struct nd_erro
     return nd_run_audit(options, &params, NULL, &summary, err);
 }
 
+static enum nd_status repeats(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_repeats_params params = nd_repeats_params_default();
+    struct nd_repeats_summary counts;
+    struct nd_use_summary summary;
+
+    params.cut = ND_REPEATS_SENTENCES;
+    return nd_run_repeats(options, &params, NULL, &counts, &summary, err);
+}
+
 static enum nd_status perturb(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_perturb_params params = nd_perturb_params_default();
@@ -563,6 +573,7 @@ static void each_use_fails_cleanly(void **state)
         {"eval", evaluate},
         {"audit", audit},
         {"perturb", perturb},
+        {"repeats", repeats},
         {"sample", sample},
         {"mirrors", mirrors},
         {"plan", plan},

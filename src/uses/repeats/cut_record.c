@@ -1,0 +1,307 @@
+/* cut_record.c - a record without some parts of its text, everything else byte for byte */
+
+/*
+ * The text of a record may be written otherwise than it is read: with escapes in JSON, and with bytes
+ * that are not valid UTF-8, which are read as U+FFFD.  A place in the text is found in the record by
+ * walking both:
+ *
+ *     record   "a \u00e9t\ud83d\ude00 <FF> b"
+ *     text      a é     t😀             U+FFFD b
+ */
+#include "uses/repeats/cut_record.h"
+
+#include <neardup/text.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/formats/json_walk.h"
+#include "input/formats/lines.h"
+
+struct nd_record_cutter {
+    const struct nd_input_options *options;
+    struct nd_json_indexer *indexer;
+    struct nd_arena arena;
+};
+
+/* The text as it is written in the record, and a place in both. */
+struct written_text {
+    const char *bytes; /* of the record */
+    size_t at, end;    /* in the record */
+    size_t text_at;    /* in the text */
+    size_t replaced;   /* where the next byte is that is read as U+FFFD, */
+    size_t n_replaced; /* and how many; 0: there is none */
+    bool is_json;
+};
+
+struct nd_record_cutter *nd_record_cutter_new(const struct nd_input_options *options)
+{
+    struct nd_record_cutter *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->options = options;
+    c->indexer = nd_json_indexer_new();
+    if (c->indexer)
+        return c;
+    free(c);
+    return NULL;
+}
+
+void nd_record_cutter_free(struct nd_record_cutter *c)
+{
+    if (!c)
+        return;
+    nd_json_indexer_free(c->indexer);
+    nd_arena_release(&c->arena);
+    free(c);
+}
+
+static enum nd_status no_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+/* ---- Places in the text and in the record ---------------------------------------------------- */
+
+/* Find the next bytes that are read as U+FFFD. */
+static void find_replaced(struct written_text *w)
+{
+    size_t at = w->at;
+
+    w->n_replaced = nd_utf8_next_replaced(w->bytes, w->end, &at);
+    w->replaced = at - w->n_replaced;
+}
+
+static unsigned hex_value(const char *digits)
+{
+    unsigned value = 0;
+
+    for (int i = 0; i < 4; i++) {
+        const char c = digits[i];
+
+        value = value * 16 + (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
+    }
+    return value;
+}
+
+static bool is_unit(const struct written_text *w, size_t at, unsigned from, unsigned to)
+{
+    return w->end - at >= 6 && w->bytes[at] == '\\' && w->bytes[at + 1] == 'u' &&
+           hex_value(w->bytes + at + 2) >= from && hex_value(w->bytes + at + 2) <= to;
+}
+
+/* Measure an escape: its length in the record, and what it stands for in UTF-8.  A lone surrogate is
+ * U+FFFD. */
+static size_t escape_len(const struct written_text *w, size_t *text_len)
+{
+    unsigned value;
+
+    *text_len = 1;
+    if (w->bytes[w->at + 1] != 'u')
+        return 2;
+    value = hex_value(w->bytes + w->at + 2);
+    *text_len = value < 0x80 ? 1 : value < 0x800 ? 2 : 3;
+    if (value < 0xD800 || value > 0xDBFF || !is_unit(w, w->at + 6, 0xDC00, 0xDFFF))
+        return 6;
+    *text_len = 4;
+    return 12;
+}
+
+/* Walk to a place in the text.  False: the text has no such place. */
+static bool walk_to(struct written_text *w, size_t text_at)
+{
+    while (w->text_at < text_at && w->at < w->end) {
+        size_t len = 1, text_len = 1;
+
+        if (w->n_replaced && w->at == w->replaced) {
+            len = w->n_replaced;
+            text_len = 3;
+        } else if (w->is_json && w->bytes[w->at] == '\\') {
+            len = escape_len(w, &text_len);
+        }
+        w->at += len;
+        w->text_at += text_len;
+        if (w->n_replaced && w->at > w->replaced)
+            find_replaced(w);
+    }
+    return w->text_at == text_at;
+}
+
+/* ---- Where the text is in the record --------------------------------------------------------- */
+
+/* Find a place of a repaired record in the record itself. */
+static bool unrepaired(struct nd_view record, size_t at, size_t *found)
+{
+    struct written_text w = {.bytes = record.data, .end = record.len};
+
+    find_replaced(&w);
+    if (!walk_to(&w, at))
+        return false;
+    *found = w.at;
+    return true;
+}
+
+static enum nd_status changed(struct nd_error *err)
+{
+    return nd_fail(err, ND_ECHANGED, "the input changed while it was read");
+}
+
+/* Find the field's string in a record that was repaired for it, if needed. */
+static enum nd_status find_field(struct nd_record_cutter *c, struct nd_view record,
+                                 struct nd_view read, struct written_text *w, struct nd_error *err)
+{
+    const char *const name = c->options->n_text_fields ? c->options->text_fields[0] : "text";
+    const struct nd_view path = {name, strlen(name)};
+    struct nd_json_value value;
+    const char *reason = "";
+    enum nd_json_found found;
+    size_t from, to;
+
+    nd_arena_reset(&c->arena);
+    found = nd_json_walk(c->indexer, read.data, read.len, &path, 1, 1, &c->arena, &value, &reason);
+    if (found == ND_JSON_NO_MEMORY)
+        return no_memory(err);
+    if (found != ND_JSON_INDEXED || value.kind != ND_JSON_STRING)
+        return changed(err);
+    from = (size_t)(value.raw.data - read.data);
+    to = from + value.raw.len;
+    if (read.data != record.data &&
+        (!unrepaired(record, from, &from) || !unrepaired(record, to, &to)))
+        return changed(err);
+    *w = (struct written_text){.bytes = record.data, .at = from, .end = to, .is_json = true};
+    return ND_OK;
+}
+
+static enum nd_status find_json(struct nd_record_cutter *c, struct nd_view record,
+                                struct written_text *w, struct nd_error *err)
+{
+    struct nd_buffer padded = {0};
+    struct nd_view read = record;
+    enum nd_status status;
+    char *repaired = NULL;
+    size_t len;
+
+    if (nd_utf8_repair(record.data, record.len, &repaired, &len) < 0)
+        return no_memory(err);
+    if (repaired && !nd_buffer_append(&padded, repaired, len)) {
+        free(repaired);
+        return no_memory(err);
+    }
+    if (repaired)
+        read = (struct nd_view){padded.data, len};
+    status = find_field(c, record, read, w, err);
+    nd_buffer_release(&padded);
+    free(repaired);
+    return status;
+}
+
+/* Find the text of a record of plain text: all but a mark in front, line ends behind, and the blank
+ * lines around a paragraph. */
+static void find_text(const struct nd_record_cutter *c, const struct nd_parsed *parsed,
+                      struct written_text *w)
+{
+    const struct nd_view record = parsed->record.bytes;
+    const char *const text = parsed->document.text.data;
+    size_t from = 0;
+
+    if (text >= record.data && text <= record.data + record.len) {
+        from = (size_t)(text - record.data);
+    } else if (!parsed->source->is_container) {
+        from = nd_mark_len(record.data, record.len);
+    } else if (c->options->unit == ND_UNIT_PARAGRAPH) {
+        for (size_t i = 0; i < record.len && nd_is_white(record.data[i]); i++)
+            if (record.data[i] == '\n')
+                from = i + 1;
+    }
+    *w = (struct written_text){.bytes = record.data, .at = from, .end = record.len};
+}
+
+/* ---- Neighbours of a range ------------------------------------------------------------------- */
+
+/* Check that no token can have this code point, nor go on across it.  Negative: out of memory. */
+static int is_separator(const char *code, size_t len)
+{
+    struct nd_token *token = NULL;
+    size_t n = 0;
+    int is_none;
+
+    if (len == 1 && (unsigned char)*code < 0x80)
+        return !((*code >= '0' && *code <= '9') || ((*code | 32) >= 'a' && (*code | 32) <= 'z'));
+    if (nd_text_tokens(code, len, &token, &n, NULL) != ND_OK)
+        return ND_ENOMEM;
+    is_none = n == 0;
+    free(token);
+    /* Code points that are ignored separate nothing. */
+    return is_none && nd_text_length(code, len) > 0;
+}
+
+/* Check whether what stands before and behind a range could become one token.  Negative: out of
+ * memory. */
+static int would_join(struct nd_view text, size_t from, size_t to)
+{
+    size_t before = from, after = to;
+    int left, right;
+
+    if (from == 0 || to == text.len)
+        return 0;
+    do
+        before--;
+    while (before > 0 && (text.data[before] & 0xC0) == 0x80);
+    do
+        after++;
+    while (after < text.len && (text.data[after] & 0xC0) == 0x80);
+    left = is_separator(text.data + before, from - before);
+    right = left == 0 ? is_separator(text.data + to, after - to) : 1;
+    return left < 0 || right < 0 ? ND_ENOMEM : !left && !right;
+}
+
+/* ---- A record without them ------------------------------------------------------------------- */
+
+/* Append what stands before a range, and step behind it. */
+static enum nd_status step_over(struct written_text *w, struct nd_view text, size_t *from,
+                                size_t *text_from, const struct nd_text_range *range,
+                                struct nd_buffer *record, struct nd_buffer *left,
+                                struct nd_error *err)
+{
+    const int joins = would_join(text, range->from, range->to);
+
+    if (!walk_to(w, range->from))
+        return changed(err);
+    if (joins < 0 || !nd_buffer_append(record, w->bytes + *from, w->at - *from) ||
+        !nd_buffer_append(left, text.data + *text_from, range->from - *text_from) ||
+        (joins && !(nd_buffer_append(record, " ", 1) && nd_buffer_append(left, " ", 1))))
+        return no_memory(err);
+    if (!walk_to(w, range->to))
+        return changed(err);
+    *from = w->at;
+    *text_from = range->to;
+    return ND_OK;
+}
+
+enum nd_status nd_record_cut(struct nd_record_cutter *c, const struct nd_parsed *parsed,
+                             const struct nd_text_range *range, size_t n, struct nd_buffer *record,
+                             struct nd_buffer *left, struct nd_error *err)
+{
+    const struct nd_view bytes = parsed->record.bytes, text = parsed->document.text;
+    struct written_text w = {.bytes = NULL};
+    size_t from = 0, text_from = 0;
+    enum nd_status status = ND_OK;
+
+    record->len = left->len = 0;
+    if (parsed->source->format == ND_FORMAT_JSONL)
+        status = find_json(c, bytes, &w, err);
+    else
+        find_text(c, parsed, &w);
+    if (status == ND_OK)
+        find_replaced(&w);
+    for (size_t i = 0; status == ND_OK && i < n; i++)
+        status = range[i].to > text.len
+                     ? changed(err)
+                     : step_over(&w, text, &from, &text_from, &range[i], record, left, err);
+    if (status == ND_OK && (!nd_buffer_append(record, bytes.data + from, bytes.len - from) ||
+                            !nd_buffer_append(left, text.data + text_from, text.len - text_from)))
+        status = no_memory(err);
+    return status;
+}

@@ -1,0 +1,507 @@
+/* repeats_run.c - documents without the parts that stand in earlier ones */
+
+/*
+ * The documents are read twice.  First the windows of each text are listed by all threads, and
+ * sorted; then the cuts are known, and come back in input order, beside the documents:
+ *
+ *     run 1    document → windows → repeat_cuts.c
+ *     run 2    document, its cuts → cut_record.c → survivors, manifest
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file/spool.h"
+#include "evidence/first_line.h"
+#include "input/formats/formats.h"
+#include "run/manifest.h"
+#include "run/run_parts.h"
+#include "uses/repeats/cut_record.h"
+#include "uses/repeats/repeat_cuts.h"
+#include "uses/repeats/text_units.h"
+#include "uses/use.h"
+
+/* Memory where no limit is given: more goes to files. */
+#define SORT_BYTES ((size_t)1 << 30)
+#define GROUP_BYTES ((size_t)4 << 30)
+
+struct repeating {
+    const struct nd_repeats_params *params;
+    struct nd_repeats_summary *counts;
+    struct nd_use first, use;     /* of the two runs */
+    uint64_t inputs_state;        /* of the first */
+    struct nd_text_units **units; /* of each worker */
+    unsigned n_units;
+
+    /* The first run: windows of each record of a batch. */
+    struct nd_window_list *list;
+    size_t n_lists;
+    const struct nd_reading_batch *batch;
+    atomic_bool has_failed; /* a worker, for want of memory */
+    uint32_t document;      /* number of the next */
+    struct nd_repeat_cuts *cuts;
+
+    /* The second run: the next cut, and those of the document at hand. */
+    const struct nd_repeat_cut *cut; /* NULL: there are no more */
+    struct nd_text_range *range;     /* their union */
+    size_t n_ranges, range_capacity;
+    struct nd_record_cutter *cutter;
+    struct nd_buffer record, text;
+    struct nd_rows rows;
+    /* With a manifest: what each document is called there, one after the other, and where that ends. */
+    struct nd_spool *names, *name_ends;
+    struct nd_json name, scratch;
+    struct nd_buffer found;
+};
+
+struct nd_repeats_params nd_repeats_params_default(void)
+{
+    return (struct nd_repeats_params){.cut = ND_REPEATS_LINES, .occurrences = 2};
+}
+
+const char *nd_repeats_cut_name(enum nd_repeats_cut cut)
+{
+    static const char *const names[] = {"lines", "paragraphs", "sentences", "passages"};
+
+    return names[cut];
+}
+
+static enum nd_status no_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+/* ---- What is asked for ----------------------------------------------------------------------- */
+
+static enum nd_status check_params(const struct nd_repeats_params *p, struct nd_error *err)
+{
+    if (p->tokens > ND_REPEATS_TOKENS_MAX)
+        return nd_fail(err, ND_EINVAL, "tokens: must be at most %d", ND_REPEATS_TOKENS_MAX);
+    if (p->occurrences < 2 || p->occurrences > ND_REPEATS_OCCURRENCES_MAX)
+        return nd_fail(err, ND_EINVAL, "occurrences: must be from 2 to %d",
+                       ND_REPEATS_OCCURRENCES_MAX);
+    return ND_OK;
+}
+
+/* Check that every input can be read twice. */
+static enum nd_status check_paths(const struct nd_run_options *o, struct nd_error *err)
+{
+    struct stat about;
+
+    for (size_t i = 0; i < o->n_paths; i++) {
+        const bool is_standard = strcmp(o->paths[i], "-") == 0;
+
+        if (is_standard ||
+            (stat(o->paths[i], &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
+            return nd_fail(err, ND_EINVAL,
+                           "the documents are read twice, but %s can be read only once: write it "
+                           "to a file first",
+                           is_standard ? "standard input" : o->paths[i]);
+    }
+    return ND_OK;
+}
+
+static enum nd_status check_options(const struct nd_run_options *o, struct nd_error *err)
+{
+    const struct nd_input_options *in = &o->input;
+
+    if (in->n_text_fields > 1 || (in->n_text_fields && strchr(in->text_fields[0], '*')))
+        return nd_fail(err, ND_EINVAL,
+                       "text-field: parts are cut of one text; name one field without *");
+    if (in->text_format == ND_TEXT_HTML)
+        return nd_fail(err, ND_EINVAL,
+                       "text-format: parts are cut of texts, and these are pages: extract their "
+                       "texts first");
+    if (nd_input_charset(in))
+        return nd_fail(err, ND_EINVAL,
+                       "charset: parts are cut of UTF-8, and the records are in %.48s: convert "
+                       "them first (iconv)",
+                       in->charset);
+    if (o->copy_to || o->link_to || o->annotate)
+        return nd_fail(err, ND_EINVAL,
+                       "repeats has neither copy-to nor link-to nor annotate: it changes records");
+    return check_paths(o, err);
+}
+
+static enum nd_status check_format(const struct nd_source *source, struct nd_error *err)
+{
+    if (source->format == ND_FORMAT_JSONL || source->format == ND_FORMAT_TEXT)
+        return ND_OK;
+    return nd_fail(err, ND_EINPUT,
+                   "%s is %s, of which no parts are cut: only of JSON Lines and plain text",
+                   source->path, nd_format_name(source->format));
+}
+
+/* ---- The first run: windows ------------------------------------------------------------------ */
+
+static enum nd_status make_units(struct repeating *r, struct nd_pool *pool, struct nd_error *err)
+{
+    r->n_units = nd_pool_threads(pool);
+    r->units = calloc(r->n_units, sizeof *r->units);
+    for (unsigned i = 0; r->units && i < r->n_units; i++)
+        if (!(r->units[i] = nd_text_units_new(r->params)))
+            return no_memory(err);
+    return r->units ? ND_OK : no_memory(err);
+}
+
+static enum nd_status make_cuts(struct repeating *r, struct nd_error *err)
+{
+    const struct nd_run *run = &r->first.run;
+    const size_t total = (size_t)run->budget.total;
+    const struct nd_repeat_cuts_options options = {
+        .tmp = run->options->tmp,
+        .sort_bytes = total ? total / 4 : SORT_BYTES,
+        .order_bytes = total ? total / 8 : SORT_BYTES,
+        .group_bytes = total ? total / 8 : GROUP_BYTES,
+        .occurrences = r->params->occurrences,
+    };
+
+    r->cuts = nd_repeat_cuts_new(&options, err);
+    return r->cuts ? ND_OK : ND_EIO;
+}
+
+static void list_one(void *context, size_t task, unsigned worker)
+{
+    struct repeating *r = context;
+    const struct nd_parsed *parsed = &r->batch->parsed[task];
+
+    r->list[task].n = 0;
+    if (!parsed->bad &&
+        !nd_text_units_list(r->units[worker], parsed->document.text, &r->list[task]))
+        atomic_store(&r->has_failed, true);
+}
+
+static bool reserve_lists(struct repeating *r, size_t n)
+{
+    const size_t before = r->n_lists;
+
+    if (!ND_RESERVE(r->list, &r->n_lists, n))
+        return false;
+    if (r->n_lists > before)
+        memset(&r->list[before], 0, (r->n_lists - before) * sizeof *r->list);
+    return true;
+}
+
+static enum nd_status list_batch(void *context, const struct nd_reading_batch *batch,
+                                 struct nd_error *err)
+{
+    struct repeating *r = context;
+    enum nd_status status = nd_run_each_document(&r->first.run, batch, NULL, NULL, err);
+
+    if (status != ND_OK || !reserve_lists(r, batch->count))
+        return status == ND_OK ? no_memory(err) : status;
+    r->batch = batch;
+    nd_pool_run(r->first.run.pool, batch->count, list_one, r);
+    if (atomic_load(&r->has_failed))
+        return no_memory(err);
+    for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
+        if (batch->parsed[i].bad)
+            continue;
+        status = check_format(batch->parsed[i].source, err);
+        if (status == ND_OK && r->document == UINT32_MAX)
+            status = nd_fail(err, ND_EINVAL, "more than 2^32 documents");
+        if (status == ND_OK)
+            status = nd_repeat_cuts_add(r->cuts, r->document++, &r->list[i], err);
+    }
+    return status;
+}
+
+static void release_lists(struct repeating *r)
+{
+    for (size_t i = 0; i < r->n_lists; i++)
+        free(r->list[i].item);
+    free(r->list);
+    r->list = NULL;
+    r->n_lists = 0;
+}
+
+static enum nd_status find_cuts(struct repeating *r, const struct nd_run_options *options,
+                                struct nd_error *err)
+{
+    static const struct nd_run_request request = {
+        .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
+    enum nd_status status = nd_use_begin(&r->first, options, &request, NULL, err);
+
+    if (status == ND_OK)
+        status = make_units(r, r->first.run.pool, err);
+    if (status == ND_OK)
+        status = make_cuts(r, err);
+    if (status == ND_OK)
+        status = nd_run_each_batch(&r->first.run, list_batch, r, err);
+    release_lists(r);
+    if (status == ND_OK)
+        status = nd_repeat_cuts_decide(r->cuts, err);
+    if (status == ND_OK)
+        r->inputs_state = nd_run_inputs_state(&r->first.run);
+    return nd_use_end(&r->first, status, 0, NULL, err);
+}
+
+/* ---- The manifest ---------------------------------------------------------------------------- */
+
+static void put_place(struct repeating *r, struct nd_json *out, const struct nd_parsed *parsed)
+{
+    r->scratch.text.len = 0;
+    nd_place_append(&r->scratch, parsed->source, parsed->record.line);
+    nd_json_string(out, (struct nd_view){r->scratch.text.data, r->scratch.text.len});
+}
+
+/* Keep what a document is called as a source: the values of two keys, as they stand in a row. */
+static enum nd_status keep_name(struct repeating *r, const struct nd_parsed *parsed,
+                                struct nd_error *err)
+{
+    const struct nd_name name = nd_use_name(&r->use, parsed);
+    uint64_t end;
+    enum nd_status status;
+
+    r->name.text.len = 0;
+    r->name.after_value = false;
+    nd_name_json(&r->name, &name);
+    nd_json_key(&r->name, "kept_at");
+    put_place(r, &r->name, parsed);
+    if (r->name.failed || r->scratch.failed)
+        return no_memory(err);
+    status = nd_spool_append(r->names, r->name.text.data, r->name.text.len, NULL, err);
+    end = nd_spool_bytes(r->names);
+    return status == ND_OK ? nd_spool_append(r->name_ends, &end, sizeof end, NULL, err) : status;
+}
+
+/* Read what the document of this number is called into r->found. */
+static enum nd_status find_name(struct repeating *r, uint32_t document, struct nd_error *err)
+{
+    uint64_t ends[2] = {0, 0};
+    const uint64_t first = document ? document - 1 : 0;
+    enum nd_status status = nd_spool_read(r->name_ends, first * sizeof *ends,
+                                          (document ? 2 : 1) * sizeof *ends, &r->found, err);
+
+    if (status != ND_OK)
+        return status;
+    memcpy(document ? ends : ends + 1, r->found.data, (document ? 2 : 1) * sizeof *ends);
+    return nd_spool_read(r->names, ends[0], (size_t)(ends[1] - ends[0]), &r->found, err);
+}
+
+static enum nd_status put_row(struct repeating *r, const struct nd_parsed *parsed,
+                              const struct nd_repeat_cut *cut, struct nd_error *err)
+{
+    const struct nd_name name = nd_use_name(&r->use, parsed);
+    struct nd_json *out = &r->rows.manifest;
+    enum nd_status status = find_name(r, cut->source, err);
+
+    if (status != ND_OK)
+        return status;
+    nd_json_open(out, '{');
+    nd_json_key(out, "cut");
+    nd_name_json(out, &name);
+    nd_json_key(out, "cut_at");
+    put_place(r, out, parsed);
+    nd_json_put_uint(out, "from", cut->from);
+    nd_json_put_uint(out, "to", cut->to);
+    nd_json_key(out, "kept");
+    nd_json_raw(out, (struct nd_view){r->found.data, r->found.len});
+    nd_json_put_uint(out, "kept_from", cut->source_from);
+    nd_json_put_uint(out, "kept_to", cut->source_to);
+    nd_json_close(out, '}');
+    nd_json_line(out);
+    return out->failed || r->scratch.failed ? no_memory(err) : ND_OK;
+}
+
+static enum nd_status open_manifest(struct repeating *r, struct nd_error *err)
+{
+    const struct nd_run_options *o = r->use.run.options;
+    enum nd_status status = nd_outputs_open_manifest(&r->use.run.outputs, err);
+
+    if (status != ND_OK || !o->manifest)
+        return status;
+    r->names = nd_spool_new(o->tmp, err);
+    r->name_ends = r->names ? nd_spool_new(o->tmp, err) : NULL;
+    return r->name_ends ? ND_OK : ND_EIO;
+}
+
+/* ---- The second run: records without their cuts ---------------------------------------------- */
+
+static enum nd_status next_cut(struct repeating *r, struct nd_error *err)
+{
+    const int got = nd_repeat_cuts_next(r->cuts, &r->cut, err);
+
+    if (got <= 0)
+        r->cut = NULL;
+    return got < 0 ? (enum nd_status)got : ND_OK;
+}
+
+/* Take the cuts of the document at hand: write their rows, and make their union. */
+static enum nd_status take_cuts(struct repeating *r, const struct nd_parsed *parsed,
+                                struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    r->n_ranges = 0;
+    while (status == ND_OK && r->cut && r->cut->document == r->document) {
+        struct nd_text_range *last = r->n_ranges ? &r->range[r->n_ranges - 1] : NULL;
+
+        if (r->names)
+            status = put_row(r, parsed, r->cut, err);
+        r->counts->cuts++;
+        if (last && r->cut->from <= last->to) {
+            last->to = r->cut->to > last->to ? r->cut->to : last->to;
+        } else {
+            if (!ND_RESERVE(r->range, &r->range_capacity, r->n_ranges + 1))
+                return no_memory(err);
+            r->range[r->n_ranges++] = (struct nd_text_range){r->cut->from, r->cut->to};
+        }
+        if (status == ND_OK)
+            status = next_cut(r, err);
+    }
+    return status;
+}
+
+/* Write the record without its cuts, unless nothing is left of its text and it is dropped. */
+static enum nd_status put_shortened(struct repeating *r, const struct nd_parsed *parsed,
+                                    struct nd_error *err)
+{
+    enum nd_status status =
+        nd_record_cut(r->cutter, parsed, r->range, r->n_ranges, &r->record, &r->text, err);
+    int64_t tokens;
+
+    if (status != ND_OK)
+        return status;
+    for (size_t i = 0; i < r->n_ranges; i++)
+        r->counts->cut_bytes += r->range[i].to - r->range[i].from;
+    r->counts->changed++;
+    tokens = nd_text_units_count(r->units[0], (struct nd_view){r->text.data, r->text.len});
+    if (tokens < 0)
+        return no_memory(err);
+    r->counts->emptied += tokens == 0;
+    if (tokens == 0 && r->params->drop_empty)
+        return ND_OK;
+    return nd_outputs_survive(&r->use.run.outputs, parsed->record.source,
+                              (struct nd_view){r->record.data, r->record.len}, err);
+}
+
+static enum nd_status put_document(void *context, const struct nd_parsed *parsed,
+                                   struct nd_error *err)
+{
+    struct repeating *r = context;
+    enum nd_status status = check_format(parsed->source, err);
+
+    if (status == ND_OK && r->names)
+        status = keep_name(r, parsed, err);
+    if (status == ND_OK)
+        status = take_cuts(r, parsed, err);
+    if (status != ND_OK)
+        return status;
+    r->document++;
+    r->counts->text_bytes += parsed->document.text.len;
+    nd_id_note(&r->use.run.ids, parsed);
+    if (r->n_ranges)
+        return put_shortened(r, parsed, err);
+    return nd_outputs_survive(&r->use.run.outputs, parsed->record.source, parsed->record.bytes,
+                              err);
+}
+
+static enum nd_status put_batch(void *context, const struct nd_reading_batch *batch,
+                                struct nd_error *err)
+{
+    struct repeating *r = context;
+    struct nd_run *run = &r->use.run;
+    enum nd_status status = nd_run_each_document(run, batch, put_document, r, err);
+
+    if (status == ND_OK && r->use.name.failed)
+        status = no_memory(err);
+    return status == ND_OK ? nd_outputs_put_rows(&run->outputs, &r->rows, err) : status;
+}
+
+static enum nd_status begin_writing(struct repeating *r, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    if (nd_run_inputs_state(&r->use.run) != r->inputs_state)
+        status = nd_fail(err, ND_ECHANGED, "the input changed while it was read");
+    if (status == ND_OK && !(r->cutter = nd_record_cutter_new(&r->use.run.input)))
+        status = no_memory(err);
+    if (status == ND_OK)
+        status = nd_outputs_open_survivors(&r->use.run.outputs, err);
+    if (status == ND_OK)
+        nd_survivors_take_documents(r->use.run.outputs.survivors);
+    if (status == ND_OK)
+        status = open_manifest(r, err);
+    r->document = 0;
+    return status == ND_OK ? next_cut(r, err) : status;
+}
+
+static enum nd_status write_rest(struct repeating *r, const struct nd_run_options *options,
+                                 const struct nd_run_events *events, struct nd_run_summary *summary,
+                                 struct nd_error *err)
+{
+    const struct nd_first_line_repeats repeats = {.cut = nd_repeats_cut_name(r->params->cut),
+                                                  .tokens = r->params->tokens,
+                                                  .occurrences = r->params->occurrences,
+                                                  .drop_empty = r->params->drop_empty};
+    const struct nd_run_request request = {.ignores_signatures = true,
+                                           .bounds_memory = true,
+                                           .writes_output = !options->output_dir,
+                                           .writes_survivors = true,
+                                           .writes_manifest = true,
+                                           .repeats = &repeats};
+    struct nd_run *run = &r->use.run;
+    enum nd_status status = nd_run_begin(run, options, &request, events, summary, err);
+
+    if (status == ND_OK)
+        status = begin_writing(r, err);
+    if (status == ND_OK)
+        status = nd_run_each_batch(run, put_batch, r, err);
+    summary->removed = r->params->drop_empty ? r->counts->emptied : 0;
+    summary->kept = summary->documents - summary->removed;
+    if (status == ND_OK)
+        status = nd_run_finish(run, NULL, err);
+    nd_run_end(run);
+    return status;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static void release(struct repeating *r)
+{
+    for (unsigned i = 0; r->units && i < r->n_units; i++)
+        nd_text_units_free(r->units[i]);
+    free(r->units);
+    nd_repeat_cuts_free(r->cuts);
+    nd_record_cutter_free(r->cutter);
+    free(r->range);
+    nd_buffer_release(&r->record);
+    nd_buffer_release(&r->text);
+    nd_buffer_release(&r->found);
+    nd_rows_release(&r->rows);
+    nd_spool_free(r->names);
+    nd_spool_free(r->name_ends);
+    nd_json_release(&r->name);
+    nd_json_release(&r->scratch);
+    nd_json_release(&r->use.name);
+}
+
+enum nd_status nd_run_repeats(const struct nd_run_options *options,
+                              const struct nd_repeats_params *params,
+                              const struct nd_run_events *events, struct nd_repeats_summary *counts,
+                              struct nd_use_summary *summary, struct nd_error *err)
+{
+    struct nd_repeats_params own = *params;
+    struct repeating r = {.params = &own, .counts = counts};
+    struct nd_run_summary run = {0};
+    struct nd_error room = {0};
+    enum nd_status status;
+
+    err = err ? err : &room;
+    *err = (struct nd_error){0};
+    *counts = (struct nd_repeats_summary){0};
+    if (!own.tokens)
+        own.tokens = own.cut == ND_REPEATS_PASSAGES ? ND_REPEATS_PASSAGE_TOKENS : 1;
+    status = check_params(&own, err);
+    if (status == ND_OK)
+        status = check_options(options, err);
+    if (status == ND_OK)
+        status = find_cuts(&r, options, err);
+    if (status == ND_OK)
+        status = write_rest(&r, options, events, &run, err);
+    release(&r);
+    *summary = nd_run_use_summary(&run, counts->cuts);
+    return nd_run_status(status, err);
+}

@@ -1,0 +1,215 @@
+/* text_units.c - the parts of a text that may repeat: lines, paragraphs, sentences, passages */
+#include "uses/repeats/text_units.h"
+
+#include <neardup/text.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "feature/word/sentences.h"
+#include "input/formats/lines.h"
+#include "text/places.h"
+
+enum { SENTENCES = 3 };
+
+/* A line, paragraph or sentence that has tokens. */
+struct text_unit {
+    uint64_t hash[2];
+    uint64_t tokens;
+    uint32_t from, to;
+};
+
+struct nd_text_units {
+    const struct nd_repeats_params *params;
+    struct nd_tokeniser *tokeniser;
+    uint64_t *token; /* hashes, of a unit or of the text */
+    size_t n_tokens, token_capacity;
+    struct text_unit *unit;
+    size_t n_units, unit_capacity;
+};
+
+struct nd_text_units *nd_text_units_new(const struct nd_repeats_params *params)
+{
+    struct nd_text_units *u = calloc(1, sizeof *u);
+
+    if (!u)
+        return NULL;
+    u->params = params;
+    u->tokeniser = nd_tokeniser_new();
+    if (u->tokeniser)
+        return u;
+    free(u);
+    return NULL;
+}
+
+void nd_text_units_free(struct nd_text_units *u)
+{
+    if (!u)
+        return;
+    nd_tokeniser_free(u->tokeniser);
+    free(u->token);
+    free(u->unit);
+    free(u);
+}
+
+/* Hash the tokens of a text into u->token.  False: out of memory. */
+static bool hash_tokens(struct nd_text_units *u, const char *text, size_t len)
+{
+    const uint64_t *hash;
+    size_t count;
+    int got;
+
+    u->n_tokens = 0;
+    nd_tokeniser_start(u->tokeniser, text, len);
+    while ((got = nd_tokeniser_next(u->tokeniser, &hash, &count)) == 1) {
+        if (!ND_RESERVE(u->token, &u->token_capacity, u->n_tokens + count))
+            return false;
+        for (size_t i = 0; i < count; i++)
+            u->token[u->n_tokens++] = hash[i];
+    }
+    return got == 0;
+}
+
+int64_t nd_text_units_count(struct nd_text_units *u, struct nd_view text)
+{
+    return hash_tokens(u, text.data, text.len) ? (int64_t)u->n_tokens : ND_ENOMEM;
+}
+
+static bool add_window(struct nd_window_list *list, const uint64_t hash[2], size_t unit,
+                       uint64_t from, uint64_t to)
+{
+    if (!ND_RESERVE(list->item, &list->capacity, list->n + 1))
+        return false;
+    list->item[list->n++] =
+        (struct nd_text_window){{hash[0], hash[1]}, (uint32_t)unit, (uint32_t)from, (uint32_t)to};
+    return true;
+}
+
+/* ---- Lines, paragraphs and sentences --------------------------------------------------------- */
+
+static struct nd_view rest_of(struct nd_view text, size_t from)
+{
+    return nd_view_from(text, from);
+}
+
+/* The end of the paragraph that begins at `from`: its lines, and the blank ones that follow. */
+static size_t paragraph_end(struct nd_view text, size_t from)
+{
+    bool has_blank = false;
+
+    while (from < text.len) {
+        const struct nd_view rest = rest_of(text, from), line = {rest.data, nd_line_len(rest)};
+
+        if (has_blank && !nd_is_blank(line))
+            break;
+        has_blank = nd_is_blank(line);
+        from += line.len;
+    }
+    return from;
+}
+
+static size_t unit_end(const struct nd_text_units *u, struct nd_view text, size_t from)
+{
+    switch (u->params->cut) {
+    case ND_REPEATS_LINES: return from + nd_line_len(rest_of(text, from));
+    case ND_REPEATS_PARAGRAPHS: return paragraph_end(text, from);
+    default: return nd_sentence_end(text.data, text.len, from);
+    }
+}
+
+/* The start of the first paragraph; of other units, of the text. */
+static size_t first_start(const struct nd_text_units *u, struct nd_view text)
+{
+    size_t from = 0;
+
+    while (u->params->cut == ND_REPEATS_PARAGRAPHS && from < text.len) {
+        const struct nd_view rest = rest_of(text, from), line = {rest.data, nd_line_len(rest)};
+
+        if (!nd_is_blank(line))
+            break;
+        from += line.len;
+    }
+    return from;
+}
+
+/* Cut the text into units.  Each can be tokenised by itself: nothing composes across a line end or
+ * the end of a sentence. */
+static bool cut_units(struct nd_text_units *u, struct nd_view text)
+{
+    u->n_units = 0;
+    for (size_t from = first_start(u, text), to; from < text.len; from = to) {
+        struct text_unit *unit;
+
+        to = unit_end(u, text, from);
+        if (!hash_tokens(u, text.data + from, to - from) ||
+            !ND_RESERVE(u->unit, &u->unit_capacity, u->n_units + 1))
+            return false;
+        if (!u->n_tokens)
+            continue;
+        unit = &u->unit[u->n_units++];
+        unit->tokens = u->n_tokens;
+        unit->from = (uint32_t)from;
+        unit->to = (uint32_t)to;
+        nd_hash_bytes_128(u->token, u->n_tokens * sizeof *u->token, &unit->hash[0], &unit->hash[1]);
+    }
+    return true;
+}
+
+static bool list_units(struct nd_text_units *u, struct nd_window_list *list)
+{
+    const size_t width = u->params->cut == ND_REPEATS_SENTENCES ? SENTENCES : 1;
+
+    for (size_t i = 0; i + width <= u->n_units; i++) {
+        const struct text_unit *first = &u->unit[i];
+        uint64_t hash[2 * SENTENCES], tokens = 0;
+
+        for (size_t k = 0; k < width; k++) {
+            hash[2 * k] = first[k].hash[0];
+            hash[2 * k + 1] = first[k].hash[1];
+            tokens += first[k].tokens;
+        }
+        if (tokens < u->params->tokens)
+            continue;
+        if (width > 1)
+            nd_hash_bytes_128(hash, sizeof hash, &hash[0], &hash[1]);
+        if (!add_window(list, hash, i, first->from, first[width - 1].to))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Passages -------------------------------------------------------------------------------- */
+
+static bool list_passages(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list)
+{
+    const size_t width = (size_t)u->params->tokens;
+    struct nd_token *place;
+    size_t n;
+    bool done = true;
+
+    if (!hash_tokens(u, text.data, text.len))
+        return false;
+    if (u->n_tokens < width)
+        return true;
+    if (nd_token_places(text.data, text.len, &place, &n) != ND_OK)
+        return false;
+    for (size_t i = 0; done && i + width <= n; i++) {
+        const struct nd_token *last = &place[i + width - 1];
+        uint64_t hash[2];
+
+        nd_hash_bytes_128(&u->token[i], width * sizeof *u->token, &hash[0], &hash[1]);
+        done = add_window(list, hash, i, place[i].offset, last->offset + last->len);
+    }
+    free(place);
+    return done;
+}
+
+bool nd_text_units_list(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list)
+{
+    list->n = 0;
+    if (u->params->cut == ND_REPEATS_PASSAGES)
+        return list_passages(u, text, list);
+    return cut_units(u, text) && list_units(u, list);
+}

@@ -1,0 +1,44 @@
+/* text_units.h - the parts of a text that may repeat: lines, paragraphs, sentences, passages */
+#ifndef ND_USES_REPEATS_TEXT_UNITS_H
+#define ND_USES_REPEATS_TEXT_UNITS_H
+
+#include <neardup/error.h>
+#include <neardup/types.h>
+#include <neardup/uses.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A window is a run of units: one line, one paragraph, three sentences, or n tokens.  Two windows are
+ * equal if their tokens are, by 128 bits of a hash.
+ */
+struct nd_text_window {
+    uint64_t hash[2];
+    uint32_t unit;     /* number of its first unit in the text */
+    uint32_t from, to; /* in bytes of the text */
+};
+
+/* Starts from zeroes.  Freed by its owner. */
+struct nd_window_list {
+    struct nd_text_window *item;
+    size_t n, capacity;
+};
+
+/* The working memory of one thread. */
+struct nd_text_units;
+
+/* params is borrowed.  NULL: out of memory. */
+struct nd_text_units *nd_text_units_new(const struct nd_repeats_params *params);
+/* NULL is allowed. */
+void nd_text_units_free(struct nd_text_units *u);
+
+/* List the windows of a text of valid UTF-8, shorter than 4 GB, in order, in place of what the list
+ * had.  False: out of memory. */
+bool nd_text_units_list(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list);
+
+/* Count the tokens of a text.  Negative: out of memory. */
+int64_t nd_text_units_count(struct nd_text_units *u, struct nd_view text);
+
+#endif

@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# repeats.bats - neardup repeats: parts of texts that stand in several places (tests/oracle/repeats.py has the rule)
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_documents() {
+    cat >a.jsonl <<'END'
+{"id":1,"text":"Home\nAbout us\nThe first text, with words.\nCopyright 2020\n","x":1}
+{"id":2, "text" : "home\r\nabout US\u0021\nSecond \u00e9t\ud83d\ude00 text\nCopyright 2020","y":[1,2]}
+{"id":3,"text":"Home\nHome"}
+{"id":4,"text":" -- \n"}
+END
+}
+
+@test "repeats: lines go with their ends, and everything else stays byte for byte" {
+    setup_documents
+    neardup repeats -q a.jsonl -o b.jsonl --manifest m
+    diff b.jsonl - <<'END'
+{"id":1,"text":"Home\nAbout us\nThe first text, with words.\nCopyright 2020\n","x":1}
+{"id":2, "text" : "Second \u00e9t\ud83d\ude00 text\n","y":[1,2]}
+{"id":3,"text":""}
+{"id":4,"text":" -- \n"}
+END
+    tail -n +2 m | diff - <(cat <<'END'
+{"cut":2,"cut_at":"a.jsonl:2","from":0,"to":16,"kept":1,"kept_at":"a.jsonl:1","kept_from":0,"kept_to":14}
+{"cut":2,"cut_at":"a.jsonl:2","from":36,"to":50,"kept":1,"kept_at":"a.jsonl:1","kept_from":42,"kept_to":57}
+{"cut":3,"cut_at":"a.jsonl:3","from":0,"to":5,"kept":1,"kept_at":"a.jsonl:1","kept_from":0,"kept_to":5}
+{"cut":3,"cut_at":"a.jsonl:3","from":5,"to":9,"kept":1,"kept_at":"a.jsonl:1","kept_from":0,"kept_to":5}
+END
+    )
+    [ "$(neardup repeats -q --drop-empty a.jsonl | grep -o '"id":.')" = $'"id":1\n"id":2\n"id":4' ]
+    [ "$(neardup repeats -q --occurrences 4 a.jsonl | grep -c -i home)" -eq 1 ]
+    [ "$(neardup repeats -q --occurrences 5 a.jsonl | grep -c -i home)" -eq 3 ]
+    [ "$(neardup repeats -q --tokens 2 a.jsonl | grep -c -i home)" -eq 3 ]
+}
+
+@test "repeats: the summary counts documents and bytes" {
+    setup_documents
+    run --separate-stderr -0 neardup repeats a.jsonl -o b.jsonl
+    [[ "$stderr" == *"of which parts were cut "*" 2"*"no word is left "*" 1"*"cut "*"39 bytes"* ]]
+}
+
+@test "repeats: paragraphs, sentences and passages" {
+    printf '\nOne two.\nThree\n\n \nFour\n\nONE two three!\n\n\nfive' >a.txt
+    neardup repeats -q --cut paragraphs a.txt -o b.txt
+    printf '\nOne two.\nThree\n\n \nFour\n\nfive' | cmp - b.txt
+    printf 'A one. B two! C three? D four. E five. A one, b TWO. So: B two. C three. D four. F six.' >a.txt
+    neardup repeats -q --cut sentences a.txt -o b.txt
+    printf 'A one. B two! C three? D four. E five. A one, b TWO. So: B two. C three. D four. F six.' | cmp - b.txt
+    printf 'A one. Bee two! Cee three? Dee four. Eff five. Bee two. Cee three. Dee four. F six.' >a.txt
+    neardup repeats -q --cut sentences a.txt -o b.txt
+    printf 'A one. Bee two! Cee three? Dee four. Eff five. F six.' | cmp - b.txt
+    printf 'a b c d, e f g. x (B c D e) y; b c d e f' >a.txt
+    neardup repeats -q --cut passages --tokens 3 a.txt -o b.txt
+    printf 'a b c d, e f g. x () y; ' | cmp - b.txt
+}
+
+@test "repeats: a passage within text that was cut is no source, and a text keeps its first round" {
+    printf 'a b c d x\na b c d e\nc d e f\n' >a.txt
+    # c d e is touched by the cut of a b c and b c d.
+    neardup repeats -q --cut passages --tokens 3 --unit line --format text a.txt -o b.txt
+    printf 'a b c d x\n e\nc d e f\n' | cmp - b.txt
+    printf 'w w w w w w w w' >a.txt
+    neardup repeats -q --cut passages --tokens 3 a.txt -o b.txt
+    printf 'w w w ' | cmp - b.txt
+}
+
+@test "repeats: words that would become one are kept apart" {
+    printf '日本の経済 x\nabc日本の経済def 日本\n' >a.txt
+    neardup repeats -q --cut passages --tokens 4 --unit line --format text a.txt -o b.txt
+    printf '日本の経済 x\nabc def 日本\n' | cmp - b.txt
+}
+
+@test "repeats: equal outputs for any number of threads, and within bounded memory" {
+    python3 -c 'import json, random
+random.seed(5)
+words = [f"w{i}" for i in range(50)]
+lines = [" ".join(random.choices(words, k=6)) for _ in range(4000)]
+for d in range(3000):
+    print(json.dumps({"id": d, "text": "\n".join(random.choices(lines, k=20))}))' >a.jsonl
+    neardup repeats -q -j 1 --cut passages --tokens 8 a.jsonl -o one.jsonl --manifest one
+    neardup repeats -q -j 3 --cut passages --tokens 8 --memory 64M a.jsonl -o two.jsonl --manifest two
+    cmp one.jsonl two.jsonl
+    cmp one two
+    run ! cmp -s one.jsonl a.jsonl
+}
+
+@test "repeats: several inputs, compressed ones, folders and --output-dir" {
+    setup_documents
+    gzip -k a.jsonl
+    mkdir -p d/e
+    printf 'Home\nGarden\n' >d/x.txt
+    printf 'garden\nHOME\n' >d/e/y.txt
+    printf 'garden\nshed\n' | gzip >d/e/z.txt.gz
+    neardup repeats -q a.jsonl -o b.jsonl
+    neardup repeats -q a.jsonl.gz -o c.jsonl.zst
+    zstd -q -d c.jsonl.zst
+    cmp b.jsonl c.jsonl
+    neardup repeats -q d --output-dir out
+    [ "$(cat out/d/e/y.txt)" = $'garden\nHOME' ]
+    [ "$(zcat out/d/e/z.txt.gz)" = shed ]
+    [ "$(cat out/d/x.txt)" = "" ]
+    tar cf d.tar d/x.txt d/e/y.txt
+    neardup repeats -q d.tar -o e.tar
+    [ "$(tar xOf e.tar d/x.txt)" = $'Home\nGarden' ]
+    [ "$(tar xOf e.tar d/e/y.txt)" = "" ]
+}
+
+@test "repeats: what cannot be cut is refused, and nothing is written" {
+    setup_documents
+    printf 'id,text\n1,a\n' >a.csv
+    printf '<p>a page' >a.html
+    while IFS='|' read -r arguments message; do
+        run -2 neardup repeats -q $arguments -o out
+        [[ "$output" == *"$message"* ]]
+        [ ! -e out ]
+    done <<'END'
+a.csv|a.csv is CSV, of which no parts are cut: only of JSON Lines and plain text
+a.html|a.html is HTML, of which no parts are cut
+-|the documents are read twice, but standard input can be read only once
+a.jsonl --text-field id --text-field text|parts are cut of one text; name one field without *
+a.jsonl --text-field m.*.t|parts are cut of one text; name one field without *
+a.jsonl --text-format html|parts are cut of texts, and these are pages
+a.jsonl --charset latin1|parts are cut of UTF-8, and the records are in latin1
+a.jsonl --occurrences 1|occurrences
+a.jsonl --cut words|'words' is not one of lines, paragraphs, sentences, passages
+END
+    run -2 neardup repeats -q a.jsonl -o a.jsonl
+    [[ "$output" == *"is an input and would be overwritten"* ]]
+}
+
+@test "repeats: bad records are left out and reported" {
+    setup_documents
+    echo '{broken' >>a.jsonl
+    run --separate-stderr -3 neardup repeats -q a.jsonl
+    [[ "$stderr" == *"a.jsonl:5: not a JSON object"* ]]
+    [ "${#lines[@]}" -eq 4 ]
+}

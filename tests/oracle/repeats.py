@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""repeats.py - neardup repeats against docs/format/repeats.md, on corpora made at random
+
+    tests/oracle/repeats.py NEARDUP [SEED]
+
+Computes in plain Python which parts are cut, by comparing every window with every earlier one, and
+expects the records and the manifest byte for byte.  Whatever was cut must stand in full, as tokens, in
+the record that the manifest names, as it was written.  Shares no code with the program.
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unicodedata
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+import features  # noqa: E402
+import text as oracle_text  # noqa: E402
+
+NIGHTLY = "NEARDUP_NIGHTLY" in os.environ
+WORDS = ["bees", "wax", "Wax", "of", "the", "hive", "é", "e\u0301", "x\u00ady", "日本", "人", "語",
+         "ﬁn", "㏂", "\u00ad", "J", "42", "\ufffd", "\U0001f600"]
+BETWEEN = [" ", " ", " ", ", ", ". ", "! ", "\n", "\n", "\r\n", "\n\n", "\n \n\n", "", "。", "-", "\t"]
+
+
+# --- texts: lists of characters, each with its bytes in the record ------------------------------
+
+def in_json(c, rnd):
+    code = ord(c)
+    ways = [c.encode()] if code >= 0x20 and c not in '"\\' else []
+    if code < 0x10000:
+        ways.append(b"\\u%04x" % code)
+    else:
+        high, low = divmod(code - 0x10000, 0x400)
+        ways.append(b"\\u%04X\\u%04x" % (0xD800 + high, 0xDC00 + low))
+    short = {"\n": b"\\n", "\r": b"\\r", "\t": b"\\t"}
+    return rnd.choice(ways[:1] * 3 + ways) if c not in short else short[c]
+
+
+def random_characters(rnd, fragments, is_json):
+    text = ""
+    for _ in range(rnd.choice([0, 1, 2, 5, 9])):
+        text += rnd.choice(fragments) if rnd.random() < .6 else rnd.choice(WORDS)
+        text += rnd.choice(BETWEEN)
+    characters = [(c, in_json(c, rnd) if is_json else c.encode()) for c in text]
+    if rnd.random() < .2:  # what is no character is read as U+FFFD
+        raw = rnd.choice([b"\xff", b"\xe2\x82"] + [b"\\ud800"] * is_json)
+        characters.insert(rnd.randrange(len(characters) + 1), ("\ufffd", raw))
+    return characters
+
+
+def places_of(text):
+    """The byte at which each character begins, and the end."""
+    places = [0]
+    for c in text:
+        places.append(places[-1] + len(c.encode()))
+    return places
+
+
+# --- tokens with their places, in characters ----------------------------------------------------
+
+def pieces_of(text):
+    """A base with its marks; each is normalised by itself."""
+    pieces = []
+    for i, c in enumerate(text):
+        if pieces and unicodedata.combining(c):
+            pieces[-1][1] = i + 1
+        else:
+            pieces.append([i, i + 1])
+    return pieces
+
+
+def tokens_of(text, start=0):
+    runs = []
+    for begin, end in pieces_of(text):
+        for c in oracle_text.normalise(text[begin:end]):
+            kind = oracle_text.class_of(c)
+            if not runs or runs[-1][0] != kind:
+                runs.append((kind, []))
+            runs[-1][1].append((c, start + begin, start + end))
+    for kind, run in runs:
+        size = 2 if kind == "bigram" and len(run) > 1 else len(run)
+        for i in range(len(run) - size + 1 if kind != "separator" else 0):
+            part = run[i:i + size]
+            yield "".join(c for c, _, _ in part), part[0][1], part[-1][2]
+
+
+def words_of(text):
+    return [token for token, _, _ in tokens_of(text)]
+
+
+# --- units and windows: (unit, first character, end, tokens) ------------------------------------
+
+def lines_of(text):
+    parts = text.split("\n")
+    return [part + "\n" for part in parts[:-1]] + parts[-1:]
+
+
+def paragraphs_of(text):
+    """Each is its lines and the blank ones that follow; blank lines that begin the text are one."""
+    parts = [["", True]]
+    for line in lines_of(text):
+        is_blank = not line.strip(" \t\r\n")
+        if parts[-1][1] and not is_blank:
+            parts.append(["", False])
+        parts[-1][0] += line
+        parts[-1][1] |= is_blank
+    return [part for part, _ in parts]
+
+
+def windows_of(text, cut, least):
+    if cut == "passages":
+        tokens = list(tokens_of(text))
+        return [(i, tokens[i][1], tokens[i + least - 1][2], tuple(t for t, _, _ in tokens[i:i + least]))
+                for i in range(len(tokens) - least + 1)]
+    parts = (paragraphs_of(text) if cut == "paragraphs" else features.sentences(text) if cut == "sentences"
+             else lines_of(text))
+    units, at = [], 0
+    for part in parts:
+        tokens = words_of(part)
+        if tokens:
+            units.append((at, at + len(part), tuple(tokens)))
+        at += len(part)
+    width = 3 if cut == "sentences" else 1
+    found = []
+    for i in range(len(units) - width + 1):
+        run = units[i:i + width]
+        # The tokens of each sentence: where one ends counts.
+        if sum(len(unit[2]) for unit in run) >= least:
+            found.append((i, run[0][0], run[-1][1], tuple(unit[2] for unit in run)))
+    return found
+
+
+# --- which of them are cut ----------------------------------------------------------------------
+
+def cut_all(texts, cut, least, occurrences):
+    """Rows (document, from, to, source, from, to) of the manifest, in characters, and what is cut."""
+    windows = [(d, *w) for d, text in enumerate(texts) for w in windows_of(text, cut, least)]
+    equal = {}
+    for w in windows:
+        equal.setdefault(w[4], []).append(w)
+    cuts, rows, last = [[] for _ in texts], [], None
+    for w in windows:
+        document, unit, begin, end, tokens = w
+        if len(equal[tokens]) < occurrences:
+            continue
+        source = next((q for q in equal[tokens] if (q[0] < document or (q[0] == document and q[3] <= begin)) and
+                       not any(a < q[3] and q[2] < b for a, b in cuts[q[0]])), None)
+        if not source:
+            continue
+        cuts[document].append((begin, end))
+        if (last and last[0] == (document, unit - 1, source[0], source[1] - 1) and
+                begin <= rows[-1][2] and source[2] <= rows[-1][5]):
+            rows[-1][2], rows[-1][5] = end, source[3]
+        else:
+            rows.append([document, begin, end, source[0], source[2], source[3]])
+        last = ((document, unit, source[0], source[1]),)
+    return rows, cuts
+
+
+def separates(c):
+    return bool(oracle_text.normalise(c)) and not words_of(c)
+
+
+def left_of(characters, cuts):
+    """What is left, as characters: one space where two words would become one."""
+    text, left, at = "".join(c for c, _ in characters), [], 0
+    union = []
+    for begin, end in sorted(cuts):
+        if union and begin <= union[-1][1]:
+            union[-1][1] = max(end, union[-1][1])
+        else:
+            union.append([begin, end])
+    for begin, end in union:
+        left += characters[at:begin]
+        if 0 < begin and end < len(text) and not separates(text[begin - 1]) and not separates(text[end]):
+            left.append((" ", b" "))
+        at = end
+    return left + characters[at:]
+
+
+# --- one corpus ---------------------------------------------------------------------------------
+
+def record_of(number, characters, is_json):
+    raw = b"".join(r for _, r in characters)
+    return b'{"id" :%d,"text":\t"%s", "n":[1,{"text":2}]}\n' % (number, raw) if is_json else raw
+
+
+def contains(words, part):
+    return any(words[i:i + len(part)] == part for i in range(len(words) - len(part) + 1))
+
+
+def check(neardup, rnd, folder):
+    is_json = rnd.random() < .7
+    fragments = ["".join(rnd.choice(WORDS) + rnd.choice(BETWEEN) for _ in range(rnd.choice([2, 3, 6, 9])))
+                 for _ in range(4)]
+    documents = [random_characters(rnd, fragments, is_json) for _ in range(rnd.choice([1, 3, 8, 30]))]
+    cut = rnd.choice(["lines", "paragraphs", "sentences", "passages", "passages"])
+    least = rnd.choice([1, 2, 3, 4, 6] if cut == "passages" else [1, 1, 2, 4])
+    occurrences = rnd.choice([2, 2, 3])
+    drops = rnd.random() < .3
+    texts = ["".join(c for c, _ in d) for d in documents]
+    rows, cuts = cut_all(texts, cut, least, occurrences)
+    left = [left_of(d, c) for d, c in zip(documents, cuts)]
+    stays = [not drops or not c or bool(words_of("".join(ch for ch, _ in l))) for c, l in zip(cuts, left)]
+
+    for d, begin, end, source, _, _ in rows:
+        kept = words_of("".join(c for c, _ in left[source]))
+        assert contains(kept, words_of(texts[d][begin:end])), (texts[d][begin:end], kept)
+
+    if is_json:
+        (folder / "in.jsonl").write_bytes(b"".join(record_of(i, d, True) for i, d in enumerate(documents)))
+        names = ["in.jsonl"]
+    else:
+        names = [f"{i:03}.txt" for i in range(len(documents))]
+        for name, d in zip(names, documents):
+            (folder / name).write_bytes(record_of(0, d, False))
+    to = ["-o", "out.jsonl"] if is_json else ["--output-dir", "out"]
+    done = subprocess.run([neardup, "repeats", "-q", "--cut", cut, "--tokens", str(least), "--occurrences",
+                           str(occurrences), "-j", str(rnd.choice([1, 3])), "--manifest", "m.jsonl",
+                           *["--drop-empty"] * drops, *["--memory", "64M"] * (rnd.random() < .3),
+                           *["--format", "text"] * (not is_json), *to, *names],
+                          cwd=folder, capture_output=True, check=False)
+    what = f"--cut {cut} --tokens {least} --occurrences {occurrences}: {texts!r}"
+    assert done.returncode == 0, (done.stderr, what)
+    if is_json:
+        expected = b"".join(record_of(i, l, True) for i, l in enumerate(left) if stays[i])
+        assert (folder / "out.jsonl").read_bytes() == expected, (what, expected)
+    else:
+        for name, l, stay in zip(names, left, stays):
+            path = folder / "out" / name
+            assert path.exists() == stay, (name, what)
+            assert not stay or path.read_bytes() == record_of(0, l, False), (name, what)
+    places = [places_of(text) for text in texts]
+    name = (lambda i: i) if is_json else (lambda i: names[i])
+    expected = [{"cut": name(d), "cut_at": f"in.jsonl:{d + 1}" if is_json else names[d],
+                 "from": places[d][begin], "to": places[d][end],
+                 "kept": name(s), "kept_at": f"in.jsonl:{s + 1}" if is_json else names[s],
+                 "kept_from": places[s][a], "kept_to": places[s][b]} for d, begin, end, s, a, b in rows]
+    found = [json.loads(line) for line in (folder / "m.jsonl").read_text().splitlines()]
+    assert found[0]["options"]["cut"] == cut and found[1:] == expected, (what, expected, found[1:])
+    return len(rows)
+
+
+def main():
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    neardup, n, n_rows = os.path.abspath(sys.argv[1]), 3000 if NIGHTLY else 300, 0
+    for i in range(n):
+        with tempfile.TemporaryDirectory() as folder:
+            n_rows += check(neardup, random.Random(seed * 1000003 + i), Path(folder))
+    print(f"{n} corpora, {n_rows} cuts")
+    assert n_rows > n
+
+
+if __name__ == "__main__":
+    main()
