@@ -389,7 +389,8 @@ const struct command command_table[] = {
     {"audit", FOR_AUDIT, "--removed FILE [OPTION…] FILE|DIR…",
      "Check what another tool removed: how much has no kept match, and what was missed.",
      "  neardup audit corpus.jsonl --removed removed-ids.txt\n"
-     "  neardup audit corpus.jsonl --removed 00000.remove --report audit.html\n"
+     "  neardup audit corpus.jsonl --removed 000000.remove --clusters 000000.clusters --report "
+     "audit.html\n"
      "  neardup audit shards/*.jsonl.gz --removed attributes.jsonl --threshold 0.7 --json\n",
      .fits = audit_fits, .use = use_audit},
     {"clusters", FOR_CLUSTERS, "[OPTION…] [FILE|-]…",

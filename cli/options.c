@@ -754,12 +754,18 @@ const struct option option_table[] = {
      "kept "
      "id; datatrove's .remove; dolma's attributes",
      FOR_AUDIT, TEXT(use.audit.removed)},
+    {NULL, "clusters", 0, "FILE",
+     "the tool's clusters, where --removed does not name them: id and cluster, or datatrove's "
+     ".clusters",
+     FOR_AUDIT, TEXT(use.audit.clusters)},
     {NULL, "sample", 0, "N",
-     "how many removed documents, and how many kept ones, to compare with every kept one (default: "
-     "2000)",
+     "how many removed documents without a match, and how many kept ones, to compare with every "
+     "kept "
+     "one (default: 2000)",
      FOR_AUDIT, NUMBER(use.audit.sample, 1, 100000000)},
     {NULL, "report", 0, "FILE",
-     "a page for people: the removed documents that are least like any kept one, side by side",
+     "a page for people: the removed documents that are least like any kept one, and the largest "
+     "false clusters, side by side",
      FOR_AUDIT, TEXT(use.audit.page)},
     {NULL, "annotate", 'a', NULL,
      "write all records, and add to each what it duplicates, its cluster and the resemblance: in "

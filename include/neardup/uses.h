@@ -508,20 +508,24 @@ ND_API enum nd_status nd_run_repeats(const struct nd_run_options *options,
 struct nd_audit_params {
     /* The file that says which documents were removed (docs/format/audit.md). */
     const char *removed;
-    /* How many removed documents, and how many kept ones, are compared with every kept one. */
+    /* A file of the tool's clusters.  NULL: those that `removed` names. */
+    const char *clusters;
+    /* How many removed documents without a match, and how many kept ones, are compared with every kept
+     * one. */
     size_t sample;
     unsigned char json;
-    /* A file for a page with the removed documents that are least like any kept one.  NULL: none. */
+    /* A file for a page with the removed documents that are least like any kept one, and the largest
+     * false clusters.  NULL: none. */
     const char *page;
 };
 ND_API struct nd_audit_params nd_audit_params_default(void);
 
 /*
  * Write a row: the share of removed documents without a kept match at the threshold of the recipe,
- * by resemblance, and of kept ones with an earlier match, with intervals; and runs that are lost
- * (docs/format/audit.md).  The inputs are read three times, and once more for the page.
+ * by resemblance, and of kept ones with an earlier match, with intervals; false clusters; and runs
+ * that are lost (docs/format/audit.md).  The inputs are read three times.
  * summary->found: removed documents of the sample without a match.  ND_EINVAL: the standard input is
- * read; ND_EINPUT: the file cannot be read, or names documents that the inputs do not have.
+ * read; ND_EINPUT: a file cannot be read, or names removed documents that the inputs do not have.
  */
 ND_API enum nd_status nd_run_audit(const struct nd_run_options *options,
                                    const struct nd_audit_params *params,

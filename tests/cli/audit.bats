@@ -21,11 +21,32 @@ END
     small
     printf '%s\n' b c >removed
     run neardup audit -q in.jsonl --removed removed --report page.html
-    [ "$(cut -f 3-5 <<<"${lines[1]}")" = $'2\t2\t0.5' ]
-    [ "$(grep -o 'no kept document shares a run\|resemblance [0-9.]*' page.html | tr '\n' ,)" = "no kept document shares a run,resemblance 0.8889," ]
+    [ "$(cut -f 3-7 <<<"${lines[1]}")" = $'2\t1\t1\t0\t0.5' ]
+    [ "$(grep -o 'no kept document shares a run\|resemblance [0-9.]*' page.html | tr '\n' ,)" = "no kept document shares a run," ]
     grep -qF '&lt;i&gt;nothing&lt;/i&gt;' page.html
     run -1 grep '<i>' page.html
+    run neardup audit -q in.jsonl --removed removed --threshold 1 --report page.html
+    [ "$(grep -o 'no kept document shares a run\|resemblance [0-9.]*' page.html | tr '\n' ,)" = "no kept document shares a run,resemblance 0.8889," ]
     grep -qF 'ten <ins>eleven</ins>' page.html
+    run -1 grep 'id="clusters"' page.html
+}
+
+@test "audit: clusters of which all removed documents are far from the kept one are false" {
+    small
+    printf '%s\n' b c d >removed
+    printf 'a\tone\nb\tone\nc\ttwo\nd\ttwo\n' >clusters
+    run neardup audit -q in.jsonl --removed removed --clusters clusters --report page.html
+    # Cluster two keeps nothing.
+    [ "$(cut -f 3-4,10-13 <<<"${lines[1]}")" = $'3\t1\t1\t0\t0\t0' ]
+    grep -qF 'All removed documents are like the kept one of their cluster' page.html
+    printf 'b\ta\nc\ta\nd\ta\n' >clusters
+    run neardup audit -q in.jsonl --removed removed --clusters clusters --report page.html
+    [ "$(cut -f 3-4,10-13 <<<"${lines[1]}")" = $'3\t1\t3\t1\t0\t0' ]
+    grep -qF '1 of 3 removed documents are far from the kept one' page.html
+    grep -qF 'the farthest: resemblance 0.0000' page.html
+    printf 'c\ta\n' >clusters
+    run neardup audit -q in.jsonl --removed removed --clusters clusters
+    [ "$(cut -f 3-4,10-13 <<<"${lines[1]}")" = $'3\t1\t1\t1\t1\t1' ]
 }
 
 @test "audit: what it refuses" {
@@ -41,8 +62,15 @@ END
     run -2 neardup audit -q in.jsonl --removed other
     printf 'abc' >00.remove
     run -2 neardup audit -q in.jsonl --removed 00.remove
-    [[ $output == *"it ends within a number of 4 bytes"* ]]
+    [[ $output == *"it ends within a row of 4 bytes"* ]]
+    printf '\1\0\0\0\1\0\0\0' >00.remove
+    run -2 neardup audit -q in.jsonl --removed 00.remove
+    [[ $output == *"its numbers of documents do not ascend"* ]]
     printf '\1\0\0\0' >00.remove
+    printf 'b\ta\n' >clusters
+    run -2 neardup audit -q in.jsonl --removed 00.remove --clusters clusters
+    [[ $output == *"clusters: it ends within a row of 8 bytes"* ]]
+    printf '\5\0\0\0' >00.remove
     run -2 neardup audit -q in.jsonl in.jsonl --removed 00.remove
     [[ $output == *"it numbers the records of one file, and there are several inputs"* ]]
     echo b >removed
@@ -51,6 +79,9 @@ END
     cp in.jsonl same
     run -2 neardup audit -q in.jsonl --removed removed --report in.jsonl
     run -2 neardup audit -q in.jsonl --removed removed -o removed
+    run -2 neardup audit -q in.jsonl --removed removed --clusters clusters -o clusters
+    run -2 neardup audit -q in.jsonl --removed removed --clusters removed
+    [[ $output == *"removed:1: not an id, a tab and an id"* ]]
     cmp in.jsonl same
     [ "$(cat removed)" = b ]
 }

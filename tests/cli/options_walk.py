@@ -43,6 +43,8 @@ def make_files():
     put("some.tsv", "d0\td1\t1\nd0\td3\t1\nd0\td5\t0\nd1\td3\t1\nd2\td4\t0\n")
     put("scores.tsv", "".join(f"a{i}\tb{i}\t{i % 2}\n" for i in range(40)))
     put("listed.tsv", "".join(f"a{i}\tb{i}\t.9\n" + f"b{i}\tc{i}\t.8\n" * (i % 3 > 1) for i in range(30)))
+    put("gone", "d1\nd3\nd4\nd5\n")
+    put("of.tsv", "d0\td1\nd1\td0\n" + "".join(f"d{i}\tx\n" for i in range(2, 40)))
     put("known.jsonl", "".join(json.dumps({"id": f"{x}{i}", "text": "a text"}) + "\n" for x in "abc" for i in range(40)))
     put("fp-ids", "f3\ng7\n")
     run("index", "build", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "docs.ndx")
@@ -96,7 +98,7 @@ BASE = {
     "plan": "docs.jsonl",
     "apply": "m.jsonl docs.jsonl -o out/o",
     "eval": "--truth truth.tsv --universe labelled --documents known.jsonl listed.tsv -o out/o",
-    "audit": "docs.jsonl --removed m.jsonl --report out/h -o out/o",
+    "audit": "docs.jsonl --removed gone --report out/h -o out/o",
     "perturb": "docs.jsonl --insert 1 --delete 1 --swap 1 --replace 1 -o out/o",
     "repeats": "docs.jsonl -o out/o",
     "clusters": "listed.tsv --documents known.jsonl -o out/o",
@@ -243,7 +245,7 @@ TRY = {
     "annotate": FLAG,
     "copies-field": "copies",
     "manifest": "out/m2",
-    "dedup clusters": "out/c2",
+    "dedup clusters": "out/c2", "audit clusters": "of.tsv",
     "summary": "out/s2",
     "report": "out/report.html",
     "differs": FLAG,

@@ -75,6 +75,7 @@ manifest | eval --truth clusters.tsv manifest -q -o OUT
 pairs.tsv | eval --truth pairs.tsv --universe labelled pairs.tsv -q --curve 3 -o /dev/null --svg OUT
 d/docs.jsonl | perturb d/docs.jsonl -q --delete 1 -o OUT
 manifest | audit d/docs.jsonl -q --removed manifest -o OUT
+clusters.tsv | audit d/docs.jsonl -q --removed manifest --clusters clusters.tsv -o OUT
 d/docs.jsonl | audit d -q --removed manifest -o /dev/null --report OUT
 d/docs.jsonl | perturb d -q --insert 1 -o OUT
 d/docs.jsonl | repeats d/docs.jsonl -q -o OUT

@@ -1,18 +1,20 @@
 /* audit.c - was another tool right? what it removed held against what it kept, exactly */
 
 /*
- * Documents are removed or kept, as the tool's file says. Of either kind a sample is drawn: those
- * whose places have the least hashes. For each removed one all kept documents are searched for the
- * nearest, and for each kept one all kept documents before it, so no index can miss any. The inputs
- * are read up to four times:
+ * Documents are removed or kept, as the tool's file says.  The inputs are read three times:
  *
- *   1  which documents are removed; the hashes that are in the samples
- *   2  the shingles of the samples
- *   3  each kept document against all of the samples (overlaps.h); the runs that are lost
- *   4  for the page, the texts that it shows
+ *   1  the kept documents go into an engine, the removed ones are listed (audit_join.h)
+ *   2  each removed document is compared with those that the engine finds, and with the kept one of
+ *      its cluster; those that then have no match are doubtful; and their runs of words are noted
+ *   3  a sample of the doubtful ones is compared with every kept one, and a sample of the kept ones
+ *      with every earlier kept one (overlaps.h), so that no index can miss any; and runs of words are
+ *      counted that no kept document has
+ *
+ * The samples are those documents whose places have the least hashes.
  */
 #include "base/hash.h"
-#include "base/thread/lock.h"
+#include "sketch/sketcher.h"
+#include "uses/audit/audit_join.h"
 #include "uses/audit/audit_page.h"
 #include "uses/audit/overlaps.h"
 #include "uses/audit/removals.h"
@@ -21,290 +23,139 @@
 #include "uses/use.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT, REMOVED, KINDS };
+enum { PASSES = 3 };
 /* Bytes of the texts of a sample: where documents are long, it has fewer of them. */
 #define SAMPLE_BYTES (UINT64_C(8) << 20)
-/* Distinct runs whose loss is counted exactly. */
-#define RUNS_MOST (UINT64_C(1) << 18)
+/* Distinct runs of removed documents whose loss is counted exactly. */
+#define RUNS_MOST (UINT64_C(1) << 17)
 
-/* The least of many numbers, in no order: 2 * most at most, of which the lower half stays. */
-struct least {
-    uint64_t *item, bound;
-    size_t n, capacity;
-};
-
-/* A document of a sample. */
+/* A document of a sample: a doubtful one, or a kept one. */
 struct drawn_document {
-    uint64_t order, *shingle;
-    uint32_t n;
-    bool is_removed;
+    uint64_t hash, order;
+    uint32_t number; /* among the removed ones, or among the kept ones */
+    bool is_kept;
+    struct nd_place place;
 };
 
 struct audit_worker {
     struct nd_sketcher *sketcher;
-    struct nd_json name, value;
-    uint64_t count[KINDS], bytes[KINDS];
-    struct least least[KINDS];
-    struct drawn_document *sampled;
-    size_t n_sampled, capacity;
     struct nd_overlaps_worker overlaps;
+    struct nd_lost lost;
 };
 
 struct auditing {
     const struct nd_audit_params *params;
+    struct nd_use use;
     struct nd_removals removals;
+    struct nd_audit_join join;
     struct audit_worker *worker;
     unsigned n_workers;
-    atomic_bool has_failed, has_sources;
-    uint64_t count[KINDS], bound[KINDS]; /* documents, and the greatest hash in the sample */
-    struct nd_sought *sought;            /* of both samples: */
-    bool *is_removed;
-    size_t n_sought;
+    atomic_bool has_failed;
+    struct drawn_document
+        *drawn; /* of both samples, in the order of the corpus; the shingles of each: */
+    struct nd_sought *sought;
+    size_t n_drawn;
     struct nd_overlaps overlaps;
-    struct nd_lost lost;
-    struct nd_rwlock *lock;
+    struct nd_audit_result result;
     struct nd_audit_page page;
 };
 
-/* ---- The documents ----------------------------------------------------------------------------- */
-
-/* The place of a document in the order of the corpus. */
-static uint64_t order_of(const struct nd_parsed *parsed)
+static enum nd_status no_memory(struct nd_error *err)
 {
-    return (uint64_t)parsed->record.source << 40 | parsed->record.line;
-}
-
-/* Whether a document is removed. */
-static bool is_removed(struct auditing *a, struct audit_worker *w, const struct nd_parsed *parsed)
-{
-    struct nd_name name;
-
-    if (a->removals.by_record) {
-        if (parsed->record.source > 0)
-            atomic_store(&a->has_sources, true);
-        return nd_removals_meet(
-            &a->removals, nd_removal_key_of_record(parsed->record.line ? parsed->record.line - 1
-                                                                       : parsed->record.source));
-    }
-    name = nd_name_of(&parsed->document, parsed->source, parsed->record.line, &w->name);
-    w->value.text.len = 0;
-    nd_name_value(&w->value, name.text);
-    if (w->name.failed || w->value.failed)
-        atomic_store(&a->has_failed, true);
-    return nd_removals_meet(
-        &a->removals, nd_removal_key_of((struct nd_view){w->value.text.data, w->value.text.len}));
-}
-
-static int by_number(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
-static void cut(struct least *l, size_t most)
-{
-    if (l->n)
-        qsort(l->item, l->n, sizeof *l->item, by_number);
-    if (l->n < most)
-        return;
-    l->n = most;
-    l->bound = l->item[most - 1];
-}
-
-/* False: out of memory. */
-static bool note_least(struct least *l, size_t most, uint64_t hash)
-{
-    if (l->n >= most && hash > l->bound)
-        return true;
-    if (!ND_RESERVE(l->item, &l->capacity, l->n + 1))
-        return false;
-    l->item[l->n++] = hash;
-    if (l->n >= 2 * most)
-        cut(l, most);
-    else if (l->n < most)
-        l->bound = UINT64_MAX;
-    return true;
-}
-
-/* The `parsed` hook of the first pass. */
-static void meet(void *context, struct nd_parsed *parsed, unsigned worker)
-{
-    struct auditing *a = context;
-    struct audit_worker *w = &a->worker[worker];
-    bool kind = is_removed(a, w, parsed);
-
-    w->count[kind]++;
-    w->bytes[kind] += parsed->document.text.len;
-    if (!note_least(&w->least[kind], a->params->sample, nd_mix64(order_of(parsed))))
-        atomic_store(&a->has_failed, true);
-}
-
-/* The shingles of a document; of one that is shorter than a shingle a hash of its tokens stands for
- * them. */
-static bool shingles_of(struct auditing *a, struct audit_worker *w, const struct nd_parsed *parsed,
-                        const uint64_t **shingle, size_t *n, struct nd_sketch *sketch)
-{
-    const struct nd_view text = parsed->document.text;
-
-    if (nd_sketcher_read(w->sketcher, text.data, text.len, sketch) != ND_OK) {
-        atomic_store(&a->has_failed, true);
-        return false;
-    }
-    *n = (size_t)sketch->n_shingles;
-    *shingle = sketch->shingle;
-    if (!*n) {
-        *n = 1;
-        *shingle = &sketch->identity;
-    }
-    return true;
-}
-
-/* The `parsed` hook of the second pass. */
-static void gather(void *context, struct nd_parsed *parsed, unsigned worker)
-{
-    struct auditing *a = context;
-    struct audit_worker *w = &a->worker[worker];
-    struct drawn_document sampled = {.order = order_of(parsed),
-                                     .is_removed = is_removed(a, w, parsed)};
-    struct nd_sketch sketch;
-    const uint64_t *shingle;
-    size_t n;
-
-    if (nd_mix64(sampled.order) > a->bound[sampled.is_removed] ||
-        !shingles_of(a, w, parsed, &shingle, &n, &sketch))
-        return;
-    sampled.n = (uint32_t)n;
-    sampled.shingle = nd_alloc_array(n, sizeof *shingle);
-    if (!sampled.shingle || !ND_RESERVE(w->sampled, &w->capacity, w->n_sampled + 1)) {
-        free(sampled.shingle);
-        atomic_store(&a->has_failed, true);
-        return;
-    }
-    memcpy(sampled.shingle, shingle, n * sizeof *shingle);
-    w->sampled[w->n_sampled++] = sampled;
-}
-
-static void note_runs(struct auditing *a, const struct nd_sketch *sketch, bool is_kept)
-{
-    bool good = true;
-
-    nd_rwlock_write(a->lock);
-    for (uint64_t i = 0; good && i < sketch->n_shingles; i++)
-        good = nd_lost_add(&a->lost, sketch->shingle[i], is_kept);
-    nd_rwlock_unlock(a->lock);
-    if (!good)
-        atomic_store(&a->has_failed, true);
-}
-
-/* The `parsed` hook of the third pass. */
-static void search(void *context, struct nd_parsed *parsed, unsigned worker)
-{
-    struct auditing *a = context;
-    struct audit_worker *w = &a->worker[worker];
-    bool kind = is_removed(a, w, parsed);
-    struct nd_sketch sketch;
-    const uint64_t *shingle;
-    size_t n;
-
-    if (!shingles_of(a, w, parsed, &shingle, &n, &sketch))
-        return;
-    note_runs(a, &sketch, kind == KEPT);
-    if (kind == KEPT)
-        nd_overlaps_take(&a->overlaps, &w->overlaps, order_of(parsed), shingle, n);
-}
-
-/* The `parsed` hook of the last pass. */
-static void show(void *context, struct nd_parsed *parsed, unsigned worker)
-{
-    struct auditing *a = context;
-    struct audit_worker *w = &a->worker[worker];
-    const uint64_t order = order_of(parsed);
-    struct nd_name name;
-
-    if (!nd_audit_page_wants(&a->page, order))
-        return;
-    name = nd_name_of(&parsed->document, parsed->source, parsed->record.line, &w->name);
-    if (w->name.failed || !nd_audit_page_take(&a->page, order, name.text, parsed->document.text))
-        atomic_store(&a->has_failed, true);
+    return nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
 /* ---- Passes ------------------------------------------------------------------------------------- */
 
-typedef void parsed_hook(void *context, struct nd_parsed *parsed, unsigned worker);
+typedef enum nd_status batch_hook(struct auditing *a, const struct nd_reading_batch *batch,
+                                  struct nd_error *err);
 
-static enum nd_status make_workers(struct auditing *a, const struct nd_run *run,
-                                   struct nd_error *err)
+/* Read all documents once more: each goes to `parsed`, in any thread, and each batch to `each`. */
+static enum nd_status read_again(struct auditing *a, unsigned number,
+                                 void (*parsed)(void *context, struct nd_parsed *parsed,
+                                                unsigned worker),
+                                 batch_hook *each, struct nd_error *err)
 {
-    a->n_workers = nd_pool_threads(run->pool);
-    a->worker = calloc(a->n_workers, sizeof *a->worker);
-    a->lock = nd_rwlock_new();
-    if (!a->worker || !a->lock)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    for (unsigned i = 0; i < a->n_workers; i++) {
-        a->worker[i].sketcher = nd_sketcher_new(&run->recipe->dedup.sketch, err);
-        if (!a->worker[i].sketcher)
-            return ND_ENOMEM;
+    struct nd_run *run = &a->use.run;
+    const struct nd_reading_hooks hooks = {.parsed = parsed,
+                                           .context = a,
+                                           .record_bytes = run->budget.record_bytes,
+                                           .batch_bytes = run->budget.batch_bytes};
+    struct nd_reading *reading = nd_reading_new(run->pool, run->options->paths,
+                                                run->options->n_paths, &run->input, &hooks, err);
+    struct nd_reading_batch *batch;
+    enum nd_status status = reading ? ND_OK : ND_EINPUT;
+    int got = 1;
+
+    while (status == ND_OK && (got = nd_reading_next(reading, &batch, err)) > 0) {
+        struct nd_run_progress progress = nd_progress_of(batch, PASSES);
+
+        progress.pass = number;
+        progress.documents = run->summary->documents;
+        if (each)
+            status = each(a, batch, err);
+        if (status == ND_OK && atomic_load(&a->has_failed))
+            status = no_memory(err);
+        if (status == ND_OK && run->budget.total)
+            status =
+                nd_budget_check(&run->budget, progress.documents, batch->done, batch->total, err);
+        if (status == ND_OK)
+            status = nd_reporter_progress(&run->reporter, &progress, err);
     }
-    return ND_OK;
+    nd_reading_free(reading);
+    return status == ND_OK && got < 0 ? (enum nd_status)got : status;
 }
 
-/* Read all documents: each goes to the hook, in any thread. */
-static enum nd_status pass(struct auditing *a, const struct nd_run_options *options,
-                           parsed_hook *hook, const struct nd_run_events *events,
-                           struct nd_use_summary *summary, struct nd_error *err)
+static enum nd_status compare(struct auditing *a, const struct nd_reading_batch *batch,
+                              struct nd_error *err)
 {
-    const struct nd_run_request request = {.reading = {.parsed = hook, .context = a},
-                                           .ignores_signatures = true};
-    struct nd_use use;
-    enum nd_status status = nd_use_begin(&use, options, &request, events, err);
-
-    if (status == ND_OK && !a->worker)
-        status = make_workers(a, &use.run, err);
-    if (status == ND_OK)
-        status = nd_use_walk(&use, -1, NULL, NULL, err);
-    if (status == ND_OK && atomic_load(&a->has_failed))
-        status = nd_fail(err, ND_ENOMEM, "out of memory");
-    return nd_use_end(&use, status, 0, summary, err);
+    return nd_audit_join_compare(&a->join, batch, err);
 }
 
-/* The first pass is over: check the names, and join what the workers have. */
-static enum nd_status draw(struct auditing *a, struct nd_error *err)
+/* The `parsed` hook of the second pass: note the runs of removed documents. */
+static void note_runs(void *context, struct nd_parsed *parsed, unsigned worker)
 {
-    const size_t missing = nd_removals_missing(&a->removals), most = a->params->sample;
+    struct auditing *a = context;
+    struct audit_worker *w = &a->worker[worker];
+    struct nd_audit_shingles s;
 
-    if (atomic_load(&a->has_sources))
-        return nd_fail(err, ND_EINVAL,
-                       "%s: it numbers the records of one file, and there are several inputs",
-                       a->removals.path);
-    if (missing)
-        return nd_fail(err, ND_EINPUT,
-                       "%s: %zu of its %zu documents are not in the corpus: give all of it, and "
-                       "--id-field where the ids are",
-                       a->removals.path, missing, a->removals.n);
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        struct least *all = &a->worker[0].least[kind];
-        uint64_t bytes = 0, size;
+    if (!nd_audit_find_removed(&a->join, nd_audit_order(&parsed->record)))
+        return;
+    if (nd_audit_shingles_of(w->sketcher, parsed->document.text, &s) != ND_OK ||
+        (!s.is_empty && !nd_lost_add_removed(&w->lost, s.item, s.n)))
+        atomic_store(&a->has_failed, true);
+}
 
-        for (unsigned i = 0; i < a->n_workers; i++) {
-            const struct least *own = &a->worker[i].least[kind];
+/* The `parsed` hook of the third pass: what kept documents have. */
+static void search(void *context, struct nd_parsed *parsed, unsigned worker)
+{
+    struct auditing *a = context;
+    struct audit_worker *w = &a->worker[worker];
+    const uint64_t order = nd_audit_order(&parsed->record);
+    struct nd_audit_shingles s;
 
-            a->count[kind] += a->worker[i].count[kind];
-            bytes += a->worker[i].bytes[kind];
-            for (size_t k = 0; i && k < own->n; k++)
-                if (!note_least(all, most, own->item[k]))
-                    return nd_fail(err, ND_ENOMEM, "out of memory");
-        }
-        cut(all, most);
-        size = bytes > SAMPLE_BYTES ? SAMPLE_BYTES * a->count[kind] / bytes + 1 : most;
-        size = size < most ? size : most;
-        a->bound[kind] = all->n < size ? UINT64_MAX : all->item[size - 1];
+    if (nd_audit_find_removed(&a->join, order))
+        return;
+    if (nd_audit_shingles_of(w->sketcher, parsed->document.text, &s) != ND_OK) {
+        atomic_store(&a->has_failed, true);
+        return;
     }
-    return ND_OK;
+    if (!s.is_empty)
+        nd_lost_meet_kept(&a->worker[0].lost, s.item, s.n);
+    nd_overlaps_take(&a->overlaps, &w->overlaps, order, s.item, s.n,
+                     s.is_empty ? NULL : nd_sketcher_shingles(w->sketcher));
+}
+
+/* ---- The samples --------------------------------------------------------------------------------- */
+
+static int by_hash(const void *left, const void *right)
+{
+    const struct drawn_document *a = left, *b = right;
+
+    return a->hash < b->hash ? -1 : a->hash > b->hash;
 }
 
 static int by_order(const void *left, const void *right)
@@ -314,120 +165,226 @@ static int by_order(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* The second pass is over: list the samples in the order of the corpus. */
+/* How many of n documents that have so many bytes are drawn. */
+static size_t size_of_sample(const struct auditing *a, size_t n, uint64_t bytes)
+{
+    size_t size = a->params->sample < n ? a->params->sample : n;
+
+    if (bytes > SAMPLE_BYTES && SAMPLE_BYTES * n / bytes + 1 < size)
+        size = (size_t)(SAMPLE_BYTES * n / bytes + 1);
+    return size;
+}
+
+/* Keep those with the least hashes, `size` at most. */
+static size_t cut(struct drawn_document *drawn, size_t n, size_t size)
+{
+    if (n)
+        qsort(drawn, n, sizeof *drawn, by_hash);
+    return n < size ? n : size;
+}
+
+/* Draw from the kept documents. */
+static size_t draw_kept(struct auditing *a, struct drawn_document *drawn, size_t size)
+{
+    const struct nd_places *places = &a->use.run.places;
+    uint64_t bound = UINT64_MAX;
+    size_t n = 0;
+
+    for (size_t i = 0; size && i < places->count; i++) {
+        const uint64_t order = nd_audit_order_of(&places->item[i]), hash = nd_mix64(order);
+
+        if (hash > bound)
+            continue;
+        drawn[n++] = (struct drawn_document){hash, order, (uint32_t)i, true, places->item[i]};
+        if (n < 2 * size)
+            continue;
+        n = cut(drawn, n, size);
+        bound = drawn[n - 1].hash;
+    }
+    return cut(drawn, n, size);
+}
+
+/* Draw from the doubtful ones. */
+static size_t draw_doubtful(struct auditing *a, struct drawn_document *drawn, size_t size)
+{
+    const struct nd_audit_join *j = &a->join;
+    size_t n = 0;
+
+    for (size_t i = 0; i < j->n_listed; i++) {
+        const struct nd_audit_listed *listed = &j->listed[i];
+        const uint64_t order = j->removed[listed->number].order;
+
+        if (listed->is_doubtful)
+            drawn[n++] = (struct drawn_document){nd_mix64(order), order, listed->number, false,
+                                                 listed->place};
+    }
+    return cut(drawn, n, size);
+}
+
+static enum nd_status draw(struct auditing *a, struct nd_error *err)
+{
+    const struct nd_audit_join *j = &a->join;
+    const size_t n_kept = a->use.run.places.count, kept = size_of_sample(a, n_kept, j->kept_bytes),
+                 doubtful = size_of_sample(a, j->n_doubtful, j->doubtful_bytes);
+
+    a->drawn = nd_alloc_array(j->n_doubtful + 2 * kept + 1, sizeof *a->drawn);
+    if (!a->drawn)
+        return no_memory(err);
+    a->n_drawn = draw_doubtful(a, a->drawn, doubtful);
+    a->n_drawn += draw_kept(a, a->drawn + a->n_drawn, kept);
+    a->result.searched = doubtful;
+    a->result.kept_sampled = kept;
+    if (a->n_drawn)
+        qsort(a->drawn, a->n_drawn, sizeof *a->drawn, by_order);
+    return ND_OK;
+}
+
+/* Choose what the page shows. */
+static enum nd_status choose_shown(struct auditing *a, struct nd_error *err)
+{
+    for (size_t i = 0; i < a->n_drawn; i++)
+        if (!a->drawn[i].is_kept && !nd_audit_page_offer(&a->page, a->drawn[i].number))
+            return no_memory(err);
+    return nd_audit_page_choose(&a->page) ? ND_OK : no_memory(err);
+}
+
+/* Read a document of a sample. */
+static void read_drawn(void *context, size_t task, unsigned worker)
+{
+    struct auditing *a = context;
+    const struct drawn_document *d = &a->drawn[task];
+    struct nd_sought *sought = &a->sought[task];
+    struct nd_audit_shingles s;
+    struct nd_view text;
+    struct nd_error err;
+
+    if (nd_lookup_text(a->use.run.lookup, &d->place, worker, &text, &err) != ND_OK ||
+        nd_audit_shingles_of(a->worker[worker].sketcher, text, &s) != ND_OK ||
+        !(sought->shingle = nd_alloc_array(s.n, sizeof *s.item))) {
+        atomic_store(&a->has_failed, true);
+        return;
+    }
+    memcpy(sought->shingle, s.item, s.n * sizeof *s.item);
+    sought->order = d->order;
+    sought->n = (uint32_t)s.n;
+    sought->after = d->is_kept;
+    sought->whole = !d->is_kept && nd_audit_page_wants(&a->page, d->number);
+}
+
+static enum nd_status make_workers(struct auditing *a, struct nd_error *err)
+{
+    struct nd_run *run = &a->use.run;
+
+    a->n_workers = nd_pool_threads(run->pool);
+    a->worker = calloc(a->n_workers, sizeof *a->worker);
+    if (!a->worker)
+        return no_memory(err);
+    for (unsigned i = 0; i < a->n_workers; i++) {
+        a->worker[i].lost.most = RUNS_MOST;
+        a->worker[i].sketcher = nd_sketcher_new(&run->recipe->dedup.sketch, err);
+        if (!a->worker[i].sketcher)
+            return ND_ENOMEM;
+    }
+    return ND_OK;
+}
+
+/* Get ready for the third pass: read the samples, and join the runs that the workers noted. */
 static enum nd_status list(struct auditing *a, struct nd_error *err)
 {
-    struct drawn_document *all;
-    size_t n = 0, at = 0;
+    struct nd_lost *lost = &a->worker[0].lost;
 
+    a->sought = calloc(a->n_drawn + 1, sizeof *a->sought);
+    if (!a->sought)
+        return no_memory(err);
+    nd_pool_run(a->use.run.pool, a->n_drawn, read_drawn, a);
+    if (atomic_load(&a->has_failed) ||
+        !nd_overlaps_init(&a->overlaps, a->sought, a->n_drawn, a->join.threshold))
+        return no_memory(err);
     for (unsigned i = 0; i < a->n_workers; i++)
-        n += a->worker[i].n_sampled;
-    all = nd_alloc_array(n + 1, sizeof *all);
-    a->sought = nd_alloc_array(n + 1, sizeof *a->sought);
-    a->is_removed = nd_alloc_array(n + 1, sizeof *a->is_removed);
-    if (!all || !a->sought || !a->is_removed) {
-        free(all);
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    }
-    for (unsigned i = 0; i < a->n_workers; i++)
-        for (size_t k = 0; k < a->worker[i].n_sampled; k++)
-            all[at++] = a->worker[i].sampled[k];
-    if (n)
-        qsort(all, n, sizeof *all, by_order);
-    for (size_t i = 0; i < n; i++) {
-        a->sought[i] =
-            (struct nd_sought){all[i].order, all[i].shingle, all[i].n, !all[i].is_removed};
-        a->is_removed[i] = all[i].is_removed;
-    }
-    a->n_sought = n;
-    free(all);
-    if (!nd_overlaps_init(&a->overlaps, a->sought, n))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    for (unsigned i = 0; i < a->n_workers; i++)
-        if (!nd_overlaps_worker_init(&a->worker[i].overlaps, &a->overlaps))
-            return nd_fail(err, ND_ENOMEM, "out of memory");
-    return ND_OK;
+        if (!nd_overlaps_worker_init(&a->worker[i].overlaps, &a->overlaps) ||
+            (i && !nd_lost_join(lost, &a->worker[i].lost)))
+            return no_memory(err);
+    return nd_lost_seal(lost) ? ND_OK : no_memory(err);
 }
 
 /* ---- What comes of it --------------------------------------------------------------------------- */
 
-static bool reaches(const struct nd_audit_nearest *nearest, struct nd_ratio threshold)
+/* Join what the workers found: of doubtful documents those that have a match after all, of kept ones
+ * those that have an earlier one. */
+static void judge(struct auditing *a)
 {
-    return nearest->shared &&
-           (uint64_t)nearest->shared * threshold.q >= (uint64_t)nearest->either * threshold.p;
-}
-
-/* Join what the workers found, and count those of either sample that are wrong: a removed one without
- * a kept match, a kept one with an earlier match. */
-static enum nd_status judge(struct auditing *a, struct nd_ratio threshold,
-                            struct nd_judged_stratum stratum[KINDS], struct nd_error *err)
-{
-    struct nd_audit_nearest *nearest = a->worker[0].overlaps.nearest;
+    struct audit_worker *first = &a->worker[0];
 
     for (unsigned i = 1; i < a->n_workers; i++)
-        nd_overlaps_join(&a->overlaps, &a->worker[0].overlaps, &a->worker[i].overlaps);
-    for (unsigned kind = 0; kind < KINDS; kind++)
-        stratum[kind] = (struct nd_judged_stratum){.size = a->count[kind]};
-    for (size_t i = 0; i < a->n_sought; i++) {
-        struct nd_judged_stratum *s = &stratum[a->is_removed[i]];
-        const bool is_wrong = a->is_removed[i] != reaches(&nearest[i], threshold);
+        nd_overlaps_join(&a->overlaps, &first->overlaps, &a->worker[i].overlaps);
+    for (size_t i = 0; i < a->n_drawn; i++) {
+        const struct nd_audit_nearest *nearest = &first->overlaps.nearest[i];
+        const bool has_match = nd_audit_nearest_reaches(nearest, a->join.threshold);
 
-        s->judged++;
-        s->same += is_wrong;
-        if (a->is_removed[i] &&
-            !nd_audit_page_offer(&a->page, a->sought[i].order, &nearest[i], is_wrong))
-            return nd_fail(err, ND_ENOMEM, "out of memory");
+        if (a->drawn[i].is_kept) {
+            a->result.missed += has_match;
+        } else {
+            a->result.join_missed += has_match;
+            nd_audit_nearest_offer(&a->join.removed[a->drawn[i].number].best, *nearest);
+        }
     }
-    nd_audit_page_choose(&a->page);
-    return ND_OK;
+    nd_lost_count(&first->lost, &a->result.runs, &a->result.runs_lost);
 }
 
-static void put_share(struct nd_use *use, const char *const key[4],
-                      const struct nd_judged_stratum *s)
+static void put_rated(struct nd_use *use, const char *const key[3], const struct nd_rated *rated)
 {
-    const struct nd_rated rated = nd_share_weighted(s, 1);
+    const double value[] = {rated->value, rated->low, rated->high};
 
-    nd_cell_uint(use, key[0], s->judged);
-    if (!s->judged) {
-        for (unsigned k = 1; k < 4; k++)
+    for (unsigned k = 0; k < 3; k++)
+        if (rated->value >= 0)
+            nd_cell_double(use, key[k], value[k]);
+        else
             nd_cell_none(use, key[k]);
-        return;
-    }
-    nd_cell_double(use, key[1], rated.value);
-    nd_cell_double(use, key[2], rated.low);
-    nd_cell_double(use, key[3], rated.high);
 }
 
-static enum nd_status put_row(struct auditing *a, struct nd_use *use,
-                              const struct nd_judged_stratum stratum[KINDS], struct nd_error *err)
+static void put_clustered(struct nd_use *use, const struct nd_audit_result *r)
 {
-    static const char *const wrong[] = {"removed_sampled", "unmatched", "unmatched_low",
-                                        "unmatched_high"};
-    static const char *const missed[] = {"kept_sampled", "missed", "missed_low", "missed_high"};
+    const char *const key[] = {"clustered", "far", "false_clusters", "largest_false"};
+    const uint64_t value[] = {r->clustered, r->far, r->false_clusters, r->largest_false};
 
-    nd_lost_count(&a->lost, &a->page.runs, &a->page.runs_lost);
+    for (unsigned k = 0; k < 4; k++)
+        if (r->clustered)
+            nd_cell_uint(use, key[k], value[k]);
+        else
+            nd_cell_none(use, key[k]);
+}
+
+static enum nd_status put_row(struct auditing *a, struct nd_error *err)
+{
+    static const char *const unmatched[] = {"unmatched", "unmatched_low", "unmatched_high"};
+    static const char *const missed[] = {"missed", "missed_low", "missed_high"};
+    const struct nd_audit_result *r = &a->result;
+    const struct nd_rated wrong = nd_audit_unmatched(r), stayed = nd_audit_missed(r);
+    struct nd_use *use = &a->use;
+
     nd_cell_text(use, "result", (struct nd_view){a->removals.path, strlen(a->removals.path)});
-    nd_cell_uint(use, "documents", a->count[KEPT] + a->count[REMOVED]);
-    nd_cell_uint(use, "removed", a->count[REMOVED]);
-    put_share(use, wrong, &stratum[REMOVED]);
-    put_share(use, missed, &stratum[KEPT]);
-    nd_cell_uint(use, "runs", a->page.runs);
-    nd_cell_uint(use, "lost_runs", a->page.runs_lost);
+    nd_cell_uint(use, "documents", r->removed + r->kept);
+    nd_cell_uint(use, "removed", r->removed);
+    nd_cell_uint(use, "doubtful", r->doubtful);
+    nd_cell_uint(use, "searched", r->searched);
+    nd_cell_uint(use, "join_missed", r->join_missed);
+    put_rated(use, unmatched, &wrong);
+    put_clustered(use, r);
+    nd_cell_uint(use, "kept_sampled", r->kept_sampled);
+    put_rated(use, missed, &stayed);
+    nd_cell_uint(use, "runs", r->runs);
+    nd_cell_uint(use, "lost_runs", r->runs_lost);
     return nd_row_end(use, err);
 }
 
-static enum nd_status put_page(struct auditing *a, struct nd_use *use,
-                               const struct nd_judged_stratum stratum[KINDS], struct nd_error *err)
+static enum nd_status put_page(struct auditing *a, struct nd_error *err)
 {
     struct nd_output *out =
-        nd_output_open(&use->run.outputs.publisher, a->params->page, ND_PUBLISH_EVIDENCE, err);
+        nd_output_open(&a->use.run.outputs.publisher, a->params->page, ND_PUBLISH_EVIDENCE, err);
     enum nd_status status;
 
     if (!out)
         return err->status;
-    a->page.result = a->removals.path;
-    a->page.removed = &stratum[REMOVED];
-    a->page.kept = &stratum[KEPT];
     status = nd_audit_page_write(&a->page, out, err);
     if (status == ND_OK)
         return nd_output_finish(out, err);
@@ -435,57 +392,71 @@ static enum nd_status put_page(struct auditing *a, struct nd_use *use,
     return status;
 }
 
-/* Write the row, and the page with the texts that it shows. */
-static enum nd_status report(struct auditing *a, const struct nd_run_options *options,
-                             const struct nd_judged_stratum stratum[KINDS], struct nd_error *err)
+/* ---- All of it ---------------------------------------------------------------------------------- */
+
+static enum nd_status first_pass(struct auditing *a, struct nd_error *err)
 {
-    const char *const reads[] = {a->params->removed};
-    const struct nd_run_request request = {.reading = {.parsed = show, .context = a},
-                                           .reads = reads,
-                                           .n_reads = 1,
-                                           .ignores_signatures = true,
-                                           .writes_output = true};
-    struct nd_use use;
-    enum nd_status status = nd_use_begin(&use, options, &request, NULL, err);
+    struct nd_run *run = &a->use.run;
+    enum nd_status status = nd_publisher_claim(&run->outputs.publisher, a->params->page, NULL, err);
+
+    a->join.run = run;
+    a->join.removals = &a->removals;
+    if (status == ND_OK)
+        status = nd_audit_join_begin(&a->join, err);
+    if (status == ND_OK)
+        status = nd_run_each_batch(run, nd_audit_join_list, &a->join, err);
+    if (status == ND_OK)
+        status = nd_run_conclude(run, err);
+    return status == ND_OK ? nd_audit_join_listed(&a->join, err) : status;
+}
+
+static enum nd_status other_passes(struct auditing *a, struct nd_error *err)
+{
+    enum nd_status status = make_workers(a, err);
 
     if (status == ND_OK)
-        status = nd_publisher_claim(&use.run.outputs.publisher, a->params->page, NULL, err);
+        status = read_again(a, 2, note_runs, compare, err);
+    nd_run_retire_dedup(&a->use.run);
     if (status == ND_OK)
-        status = nd_use_open(&use, a->params->json, err);
+        status = nd_audit_count(&a->join, &a->result, err);
     if (status == ND_OK)
-        status = put_row(a, &use, stratum, err);
+        status = draw(a, err);
     if (status == ND_OK && a->params->page)
-        status = nd_use_walk(&use, -1, NULL, NULL, err);
-    if (status == ND_OK && atomic_load(&a->has_failed))
-        status = nd_fail(err, ND_ENOMEM, "out of memory");
-    if (status == ND_OK && a->params->page)
-        status = put_page(a, &use, stratum, err);
-    return nd_use_end(&use, status, 0, NULL, err);
+        status = choose_shown(a, err);
+    if (status == ND_OK)
+        status = list(a, err);
+    if (status == ND_OK)
+        status = read_again(a, 3, search, NULL, err);
+    if (status == ND_OK)
+        judge(a);
+    return status;
+}
+
+static enum nd_status report(struct auditing *a, struct nd_error *err)
+{
+    enum nd_status status = nd_use_open(&a->use, a->params->json, err);
+
+    if (status == ND_OK)
+        status = put_row(a, err);
+    return status == ND_OK && a->params->page ? put_page(a, err) : status;
 }
 
 static void release(struct auditing *a)
 {
     for (unsigned i = 0; a->worker && i < a->n_workers; i++) {
-        struct audit_worker *w = &a->worker[i];
-
-        nd_sketcher_free(w->sketcher);
-        nd_json_release(&w->name);
-        nd_json_release(&w->value);
-        free(w->least[KEPT].item);
-        free(w->least[REMOVED].item);
-        for (size_t k = 0; k < w->n_sampled; k++)
-            free(w->sampled[k].shingle);
-        free(w->sampled);
-        nd_overlaps_worker_release(&w->overlaps);
+        nd_sketcher_free(a->worker[i].sketcher);
+        nd_overlaps_worker_release(&a->worker[i].overlaps);
+        nd_lost_release(&a->worker[i].lost);
     }
+    for (size_t i = 0; a->sought && i < a->n_drawn; i++)
+        free(a->sought[i].shingle);
     free(a->worker);
     free(a->sought);
-    free(a->is_removed);
+    free(a->drawn);
     nd_overlaps_release(&a->overlaps);
-    nd_lost_release(&a->lost);
-    nd_rwlock_free(a->lock);
-    nd_removals_release(&a->removals);
+    nd_audit_join_release(&a->join);
     nd_audit_page_release(&a->page);
+    nd_removals_release(&a->removals);
 }
 
 struct nd_audit_params nd_audit_params_default(void)
@@ -512,8 +483,13 @@ enum nd_status nd_run_audit(const struct nd_run_options *options,
                             const struct nd_run_events *events, struct nd_use_summary *summary,
                             struct nd_error *err)
 {
-    struct auditing a = {.params = params, .lost.most = RUNS_MOST};
-    struct nd_judged_stratum stratum[KINDS];
+    const char *const reads[] = {params->removed, params->clusters};
+    const struct nd_run_request request = {.reads = reads,
+                                           .n_reads = params->clusters ? 2 : 1,
+                                           .ignores_signatures = true,
+                                           .writes_output = true,
+                                           .passes = PASSES};
+    struct auditing a = {.params = params};
     struct nd_error room = {0};
     enum nd_status status;
 
@@ -521,23 +497,21 @@ enum nd_status nd_run_audit(const struct nd_run_options *options,
     *err = (struct nd_error){0};
     status = check(options, params, err);
     if (status == ND_OK)
-        status = nd_removals_read(&a.removals, params->removed, err);
+        status = nd_removals_read(&a.removals, params->removed, params->clusters, err);
+    if (status != ND_OK) {
+        release(&a);
+        return nd_run_status(status, err);
+    }
+    a.page.join = &a.join;
+    a.page.result = &a.result;
+    status = nd_use_begin(&a.use, options, &request, events, err);
     if (status == ND_OK)
-        status = pass(&a, options, meet, events, summary, err);
+        status = first_pass(&a, err);
     if (status == ND_OK)
-        status = draw(&a, err);
+        status = other_passes(&a, err);
     if (status == ND_OK)
-        status = pass(&a, options, gather, NULL, NULL, err);
-    if (status == ND_OK)
-        status = list(&a, err);
-    if (status == ND_OK)
-        status = pass(&a, options, search, NULL, NULL, err);
-    if (status == ND_OK)
-        status = judge(&a, options->recipe->dedup.threshold, stratum, err);
-    if (status == ND_OK)
-        status = report(&a, options, stratum, err);
-    if (status == ND_OK)
-        summary->found = stratum[REMOVED].same;
+        status = report(&a, err);
+    status = nd_use_end(&a.use, status, a.result.searched - a.result.join_missed, summary, err);
     release(&a);
-    return nd_run_status(status, err);
+    return status;
 }
