@@ -211,7 +211,8 @@ struct nd_source {
     int is_rereadable;
     /* 1: its documents are read from a sketch file, and it is not read itself. */
     int is_sketched;
-    /* CSV and TSV: the header row with its byte order mark, if it has one, and its line end. */
+    /* CSV and TSV: the header row with its byte order mark, if it has one, and its line end.  Web
+     * archives: the record that says how the archive was made, if it is the first. */
     struct nd_view header;
     /* How many uncompressed bytes were read so far. */
     uint64_t bytes;

@@ -533,6 +533,33 @@ static int go_to_block(struct nd_input *input, struct nd_batch *b)
     return found < 0 ? found : 0;
 }
 
+/* Keep the record that says how a web archive was made as a header, if no record was before it. */
+static int take_info(struct nd_input *input, const char *bytes, size_t len)
+{
+    struct nd_source *s = &input->from.source->source;
+    char *kept;
+
+    if (s->records || s->header.len || len > ND_HEADER_MAX)
+        return 0;
+    kept = nd_arena_copy(&input->strings, bytes, len);
+    s->header = (struct nd_view){kept, kept ? len : 0};
+    return kept ? 0 : ND_ENOMEM;
+}
+
+/* Act on what is between records: nothing is lost that is not counted. */
+static int take_blank(struct nd_input *input, struct nd_batch *b, size_t len)
+{
+    const struct nd_cutter *cutter = &input->from.cutter;
+
+    if (cutter->not_text || cutter->no_body)
+        input->file.known->lacks_rewritten = "records that are neither page nor plain text";
+    if (is_of_part(input)) {
+        input->paths.web_not_text += cutter->not_text;
+        input->paths.web_no_body += cutter->no_body;
+    }
+    return cutter->is_info ? take_info(input, b->memory->bytes.data + b->memory->pos, len) : 0;
+}
+
 /* Act on a record, or a blank stretch, of `len` bytes. */
 static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer answer, size_t len)
 {
@@ -548,10 +575,8 @@ static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer a
         return ND_ENOMEM;
     if (is_record)
         from->source->source.records++;
-    else if (is_of_part(input)) {
-        input->paths.web_not_text += from->cutter.not_text;
-        input->paths.web_no_body += from->cutter.no_body;
-    }
+    else if (take_blank(input, b, len))
+        return ND_ENOMEM;
     advance(b, from, len);
     count_sampled(input, is_record ? len : 0);
     if (from->cutter.cut == &nd_cut_whole) {

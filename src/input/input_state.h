@@ -91,7 +91,7 @@ struct nd_input {
     struct nd_sampling sampling;
 };
 
-enum { ND_RECORD_MAX = 1 << 30 };
+enum { ND_RECORD_MAX = 1 << 30, ND_HEADER_MAX = 1 << 20 };
 
 /*
  * The memory of a batch, and of its making: `bytes` holds the records cut, then from `pos` what is

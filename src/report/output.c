@@ -225,6 +225,11 @@ enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len
     return status == ND_OK ? nd_packer_write(o->packer, data, len, err) : status;
 }
 
+enum nd_status nd_output_divide(struct nd_output *o, struct nd_error *err)
+{
+    return o->packer ? nd_packer_divide(o->packer, err) : ND_OK;
+}
+
 void nd_output_borrow(struct nd_output *o, struct nd_late_write *late)
 {
     late->n_pieces = 0;
@@ -358,12 +363,12 @@ struct nd_view nd_separator_before(struct nd_separator *separator, struct nd_vie
     const struct nd_cut *cut = nd_format_cut(format, unit);
     const struct nd_separator was = *separator;
     const char *const *text = lacks_first_line(cut, record) ? cut->first_line : blank_line;
-    const char *between = text[was.has_return];
+    const char *between = text[was.has_return || cut->is_crlf];
     unsigned missing = was.newlines < cut->line_ends ? cut->line_ends - was.newlines : 0;
 
     note_end(separator, record);
     if (!was.has_record)
         return (struct nd_view){between, 0};
-    between += (size_t)(2 - missing) * (was.has_return ? 2 : 1);
+    between += (size_t)(2 - missing) * (was.has_return || cut->is_crlf ? 2 : 1);
     return (struct nd_view){between, strlen(between)};
 }

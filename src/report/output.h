@@ -43,6 +43,9 @@ enum nd_status nd_output_entry(struct nd_output *o, const char *name,
 enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len,
                                struct nd_error *err);
 
+/* What is written next begins another member, or frame, where the compression has these. */
+enum nd_status nd_output_divide(struct nd_output *o, struct nd_error *err);
+
 /*
  * Between these two, what is written stays where it is, and is written out from there, where it is
  * written as it stands, instead of being copied.  After an error nothing is left to be returned.

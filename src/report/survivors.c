@@ -15,6 +15,7 @@
 #include "base/hash_set.h"
 #include "base/memory.h"
 #include "input/formats/detect.h"
+#include "input/formats/formats.h"
 #include "input/streams/pack.h"
 #include "report/annotation.h"
 #include "report/copies.h"
@@ -150,6 +151,7 @@ struct nd_survivors {
     const struct nd_source *first;     /* that decided the shape */
     struct nd_json header;             /* of CSV and TSV, with columns that are added */
     struct nd_separator separator;
+    bool owes_divide;        /* what is written next is compressed by itself */
     bool keeps_others;       /* folders and links of archives */
     bool has_survived;       /* the source, a file of an archive */
     bool is_ended;           /* it, and what stands behind it is written */
@@ -254,7 +256,7 @@ static enum nd_status check_mix(const struct nd_survivors *s, const struct nd_so
                        "%s is %s, %s is %s: they cannot go to one output; use --output-dir",
                        first->path, nd_format_name(first->format), source->path,
                        nd_format_name(source->format));
-    if (!same_header(first->header, source->header))
+    if (nd_format_row(source->format)->has_header && !same_header(first->header, source->header))
         return nd_fail(err, ND_EINPUT,
                        "%s and %s have different headers: they cannot go to one output; use "
                        "--output-dir",
@@ -270,6 +272,28 @@ static enum nd_status put(struct nd_survivors *s, struct nd_view bytes, struct n
     return nd_output_write(s->out, bytes.data, bytes.len, err);
 }
 
+/* Put a record, each of its parts as a member of its own where it is compressed. */
+static enum nd_status put_parts(struct nd_survivors *s, struct nd_view record, struct nd_error *err)
+{
+    const struct nd_cut *cut = nd_format_cut(s->source->format, s->options->input.unit);
+    enum nd_status status = ND_OK;
+
+    if (!cut->part || s->in_entry)
+        return put(s, record, err);
+    while (record.len && status == ND_OK) {
+        size_t len = cut->part(record);
+
+        if (s->owes_divide)
+            status = nd_output_divide(s->out, err);
+        if (status == ND_OK)
+            status = put(s, (struct nd_view){record.data, len}, err);
+        s->owes_divide = true;
+        record.data += len;
+        record.len -= len;
+    }
+    return status;
+}
+
 static enum nd_status put_record(struct nd_survivors *s, struct nd_view record,
                                  struct nd_error *err)
 {
@@ -279,7 +303,7 @@ static enum nd_status put_record(struct nd_survivors *s, struct nd_view record,
 
     if (between.len)
         status = put(s, between, err);
-    return status == ND_OK ? put(s, record, err) : status;
+    return status == ND_OK ? put_parts(s, record, err) : status;
 }
 
 static const struct nd_entry_header *header_of(const struct nd_source *source)
@@ -347,6 +371,7 @@ static enum nd_status begin_entry(struct nd_survivors *s, struct nd_error *err)
         return ND_EIO;
     s->in_entry = true;
     s->separator = (struct nd_separator){0};
+    s->owes_divide = false;
     return ND_OK;
 }
 
@@ -368,10 +393,14 @@ static enum nd_status put_more_columns(struct nd_survivors *s, struct nd_error *
     return put_record(s, (struct nd_view){header->text.data, header->text.len}, err);
 }
 
-/* The header of CSV and TSV, once an output or entry. */
+/* The header of CSV and TSV, once an output or entry; that of each web archive. */
 static enum nd_status put_header(struct nd_survivors *s, struct nd_error *err)
 {
-    if (!s->source->is_container || !s->source->header.len || s->separator.has_record)
+    if (!s->source->is_container || !s->source->header.len)
+        return ND_OK;
+    if (!nd_format_row(s->source->format)->has_header)
+        return put_record(s, s->source->header, err);
+    if (s->separator.has_record)
         return ND_OK;
     if (s->annotates || s->copies_field)
         return put_more_columns(s, err);
@@ -458,6 +487,7 @@ static enum nd_status choose_mirrored(struct nd_survivors *s, const struct nd_so
     s->shape = s->options->output_dir ? shape_of(s, source) : SHAPE_FILE;
     s->first = source;
     s->separator = (struct nd_separator){0};
+    s->owes_divide = false;
     if (status != ND_OK || s->shape == SHAPE_FILE)
         return status;
     status = nd_mirror_open(s->mirror, source, NULL, &s->out, err);

@@ -94,6 +94,77 @@ a_crawl() {
     [ "$(neardup sketch -q parts.warc.gz)" = "$(head -n1 expected)" ]
 }
 
+# Print the length of each gzip member, unpacked, and the word that it begins with.
+members() {
+    python3 -c '
+import sys, zlib
+data = open(sys.argv[1], "rb").read()
+while data:
+    member = zlib.decompressobj(31)
+    text = member.decompress(data)
+    data = member.unused_data
+    print(len(text), text[:5].decode())
+' "$1"
+}
+
+@test "warc: survivors are an archive, record by record, with its warcinfo and their requests" {
+    a_crawl >a.warc
+    {
+        info one
+        request http://a.org/
+        answer http://a.org/ "$BUY" "WARC-Date: 2024-01-01T00:00:00Z\\r\\n"
+        request http://b.org/
+        answer http://b.org/ "$MEET" "WARC-Date: 2024-01-02T00:00:00Z\\r\\n"
+    } >expected
+    gzip -k a.warc
+    for input in a.warc a.warc.gz; do
+        neardup dedup -q $input -o out.warc
+        cmp expected out.warc
+        neardup dedup -q $input -o out.warc.gz
+        zcat out.warc.gz | cmp - expected
+        [ "$(members out.warc.gz | grep -c ' WARC/$')" -eq 5 ]
+        [ "$(members out.warc.gz | wc -l)" -eq 5 ]
+        neardup dedup -q $input -o out.warc.zst
+        zstd -qdc out.warc.zst | cmp - expected
+        [ "$(zstd -lv out.warc.zst 2>&1 | grep -c 'Frames: 5')" -eq 1 ]
+        neardup dedup -q $input --output-dir out
+    done
+    cmp expected out/a.warc
+    zcat out/a.warc.gz | cmp - expected
+    [ "$(members out/a.warc.gz | wc -l)" -eq 5 ]
+    neardup dedup -q a.warc --threads 2 --memory 100M --tmp . -o again.warc.gz
+    cmp out.warc.gz again.warc.gz
+    neardup dedup -q a.warc --keep last --removed gone.warc.gz -o out.warc
+    [ "$(members gone.warc.gz | wc -l)" -eq 3 ]
+    [ "$(zcat gone.warc.gz | grep -c 'URI: http://a.org/')" -eq 2 ]
+}
+
+@test "warc: an archive is not replaced by one that lacks its images" {
+    a_crawl >a.warc
+    cp a.warc copy
+    run neardup dedup -q a.warc --force -o a.warc
+    [ "$status" -eq 2 ]
+    [[ $output == *"records that are neither page nor plain text"* ]]
+    cmp a.warc copy
+    answer http://a.org/ "$BUY" >b.warc
+    answer http://b.org/ "$BUY" >>b.warc
+    neardup dedup -q b.warc --force -o b.warc
+    [ "$(neardup sketch -q b.warc | wc -l)" -eq 1 ]
+}
+
+@test "warc: archives set behind one another keep each its warcinfo" {
+    { info one; answer http://a.org/ "$BUY"; } >a.warc
+    { info two; answer http://b.org/ "$MEET"; } >b.warc
+    truncate -s -4 a.warc
+    neardup dedup -q a.warc b.warc -o both.warc
+    { cat a.warc; printf '\r\n\r\n'; cat b.warc; } >expected
+    cmp expected both.warc
+    neardup dedup -q both.warc -o again.warc
+    cmp both.warc again.warc
+    neardup dedup -q both.warc -o again.warc.gz
+    [ "$(members again.warc.gz | wc -l)" -eq 4 ]
+}
+
 @test "warc: what is damaged is reported with its place and the rest is read" {
     { info one; echo junk; answer http://a.org/ "$BUY"; answer http://b.org/ "$MEET"; } >a.warc
     truncate -s -20 a.warc

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <neardup/types.h>
+
 enum nd_cut_answer {
     ND_CUT_RECORD,
     ND_CUT_BLANK, /* bytes to skip */
@@ -56,6 +58,13 @@ struct nd_cut {
     /* A record is named by the number of its first byte, from 1, and not by that of a line.  Too
      * long a record is passed over by its stated length (nd_cutter.ends). */
     bool counts_bytes;
+
+    /* The line ends that are missing between two records are CR LF. */
+    bool is_crlf;
+
+    /* The length of the first part of a record, which is compressed by itself where records are
+     * written.  NULL: all are one stream. */
+    size_t (*part)(struct nd_view record);
 };
 
 extern const struct nd_cut nd_cut_whole;      /* all bytes are one record */
@@ -85,6 +94,8 @@ struct nd_cutter {
     bool has_main, has_request;
     uint64_t ends; /* where what has begun ends, as far as its head says */
     uint64_t pass; /* bytes that follow and are no record's */
+    bool has_info; /* the record that says how the archive was made has been found */
+    bool is_info;  /* the last blank stretch is it */
     /* In the last blank stretch: records left out because they are not text, or have no body. */
     unsigned not_text, no_body;
 };
@@ -100,7 +111,7 @@ static inline enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *by
 /* Forget the state of a record that has begun: its bytes will be given again. */
 static inline void nd_cut_restart(struct nd_cutter *c)
 {
-    *c = (struct nd_cutter){.cut = c->cut, .pass = c->pass};
+    *c = (struct nd_cutter){.cut = c->cut, .pass = c->pass, .has_info = c->has_info};
 }
 
 #endif

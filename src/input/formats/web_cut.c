@@ -4,6 +4,8 @@
  * A record of the input is a response, resource or conversion with the requests and the metadata
  * that stand beside it and are about it.  So they stay together wherever the record goes.  A group
  * without a body that is text is a blank stretch; damage is a record, which its parser refuses.
+ * The first warcinfo is a stretch of its own, which survivors begin with; further ones, of archives
+ * set behind one another, go with the record behind them.
  */
 #include "input/formats/web_cut.h"
 
@@ -58,8 +60,8 @@ static bool joins(const struct nd_cutter *c, const char *bytes, const struct nd_
     if (r->kind == ND_WEB_DAMAGE || r->kind == ND_WEB_INFO || (c->has_main && is_main(r)))
         return false;
     (void)nd_web_head(dialect_of(c), bytes + (c->has_main ? c->main_at : 0), c->seen, true, &other);
-    if (other.kind == ND_WEB_INFO || other.kind == ND_WEB_DAMAGE)
-        return false;
+    if (other.kind == ND_WEB_INFO)
+        return c->has_info;
     if (!c->has_main && is_main(r))
         return is_about(&other, r);
     return c->has_main ? is_first_request && is_about(r, &other)
@@ -85,11 +87,20 @@ static enum nd_cut_answer end_group(struct nd_cutter *c, enum nd_cut_answer answ
 }
 
 /* The group that has begun ends before what follows. */
-static enum nd_cut_answer close_group(struct nd_cutter *c, size_t *record_len)
+static enum nd_cut_answer close_group(struct nd_cutter *c, const char *bytes, size_t *record_len)
 {
-    bool is_record = c->has_text;
+    enum nd_cut_answer answer = c->has_text ? ND_CUT_RECORD : ND_CUT_BLANK;
+    struct nd_web_record first;
+    bool is_info = false;
 
-    return end_group(c, is_record ? ND_CUT_RECORD : ND_CUT_BLANK, c->seen, record_len);
+    if (!c->has_info && !c->has_main) {
+        (void)nd_web_head(dialect_of(c), bytes, c->seen, true, &first);
+        is_info = first.kind == ND_WEB_INFO;
+    }
+    (void)end_group(c, answer, c->seen, record_len);
+    c->is_info = is_info;
+    c->has_info |= is_info;
+    return answer;
 }
 
 static void note_main(struct nd_cutter *c, const struct nd_web_body *body)
@@ -156,7 +167,7 @@ static enum nd_cut_answer cut_group(struct nd_cutter *c, const char *bytes, size
         if (nd_web_head(dialect, at, left, at_end, &r) == ND_CUT_MORE)
             return ND_CUT_MORE;
         if (c->seen > 0 && !joins(c, bytes, &r))
-            return close_group(c, record_len);
+            return close_group(c, bytes, record_len);
         c->ends = r.stated == UINT64_MAX ? len : c->seen + r.head.len + r.stated;
         if (is_passed(&r, at, left))
             return pass_record(c, &r, len, record_len);
@@ -166,7 +177,7 @@ static enum nd_cut_answer cut_group(struct nd_cutter *c, const char *bytes, size
             return end_group(c, ND_CUT_RECORD, r.len, record_len);
         add_record(c, &r);
     }
-    return at_end ? close_group(c, record_len) : ND_CUT_MORE;
+    return at_end ? close_group(c, bytes, record_len) : ND_CUT_MORE;
 }
 
 static enum nd_cut_answer cut_web(struct nd_cutter *c, const char *bytes, size_t len, bool at_end,
@@ -174,8 +185,10 @@ static enum nd_cut_answer cut_web(struct nd_cutter *c, const char *bytes, size_t
 {
     size_t blank = 0;
 
-    if (c->seen == 0)
+    if (c->seen == 0) {
         c->not_text = c->no_body = 0;
+        c->is_info = false;
+    }
     if (c->pass) {
         size_t passed = c->pass < len ? (size_t)c->pass : len;
 
@@ -191,7 +204,27 @@ static enum nd_cut_answer cut_web(struct nd_cutter *c, const char *bytes, size_t
     return ND_CUT_BLANK;
 }
 
-const struct nd_cut nd_cut_warc = {
-    .next = cut_web, .line_ends = 2, .can_skip = true, .counts_bytes = true};
+static size_t warc_part(struct nd_view group)
+{
+    struct nd_web_record r;
+
+    nd_web_read(ND_WEB_WARC, group.data, group.len, &r);
+    return r.len;
+}
+
+static size_t arc_part(struct nd_view group)
+{
+    struct nd_web_record r;
+
+    nd_web_read(ND_WEB_ARC, group.data, group.len, &r);
+    return r.len;
+}
+
+const struct nd_cut nd_cut_warc = {.next = cut_web,
+                                   .line_ends = 2,
+                                   .can_skip = true,
+                                   .counts_bytes = true,
+                                   .is_crlf = true,
+                                   .part = warc_part};
 const struct nd_cut nd_cut_arc = {
-    .next = cut_web, .line_ends = 1, .can_skip = true, .counts_bytes = true};
+    .next = cut_web, .line_ends = 1, .can_skip = true, .counts_bytes = true, .part = arc_part};

@@ -55,19 +55,11 @@ static void start_threads(void *context)
     e->n_threads = e->n_started;
 }
 
-static enum nd_status begin(struct nd_block_encoder *e, struct nd_error *err)
-{
-    if (e->has_begun)
-        return ND_OK;
-    e->has_begun = true;
-    return e->codec->begin(e, err);
-}
-
 /* Give the oldest full block to the sink, compressing blocks until it is done. */
 static enum nd_status pass_on_oldest(struct nd_block_encoder *e, struct nd_error *err)
 {
     struct nd_encoder_block *b = block_of(e, e->passed_on);
-    enum nd_status status = begin(e, err);
+    enum nd_status status = b->is_first ? e->codec->begin(e, err) : ND_OK;
 
     nd_monitor_enter(&e->monitor);
     while (!b->is_done)
@@ -78,7 +70,9 @@ static enum nd_status pass_on_oldest(struct nd_block_encoder *e, struct nd_error
     e->passed_on++;
     if (status == ND_OK && b->has_failed)
         return nd_fail(err, ND_EIO, "cannot compress: the library failed");
-    return status == ND_OK ? e->codec->pass_on(e, b, err) : status;
+    if (status == ND_OK)
+        status = e->codec->pass_on(e, b, err);
+    return status == ND_OK && b->is_last ? e->codec->end(e, err) : status;
 }
 
 static void free_block(const struct nd_block_encoder *e, struct nd_encoder_block *b)
@@ -110,18 +104,18 @@ static void close_block(struct nd_block_encoder *e, bool is_last)
     e->filled++;
     nd_monitor_notify(&e->monitor);
     nd_monitor_leave(&e->monitor);
-    if (e->n_started < e->n_threads && !is_last)
-        nd_pool_unbound(e->pool, start_threads, e);
 }
 
-/* Go on in the next block, behind one that is full. */
-static enum nd_status next_block(struct nd_block_encoder *e, struct nd_error *err)
+/* Go on in the next block, behind one that is full, or that is the last of a member. */
+static enum nd_status next_block(struct nd_block_encoder *e, bool is_last, struct nd_error *err)
 {
     const struct nd_encoder_block *before = block_of(e, e->filled);
     enum nd_status status = ND_OK;
     struct nd_encoder_block *b;
 
-    close_block(e, false);
+    close_block(e, is_last);
+    if (e->n_started < e->n_threads)
+        nd_pool_unbound(e->pool, start_threads, e);
     if (e->filled - e->passed_on == e->n_blocks)
         status = pass_on_oldest(e, err);
     b = block_of(e, e->filled);
@@ -129,8 +123,10 @@ static enum nd_status next_block(struct nd_block_encoder *e, struct nd_error *er
         status = make_block(e, b, err);
     if (status != ND_OK)
         return status;
-    memmove(b->in, before->in + e->codec->block_bytes, e->codec->window_bytes);
-    b->follows = true;
+    if (!is_last)
+        memmove(b->in, before->in + e->codec->block_bytes, e->codec->window_bytes);
+    b->follows = !is_last;
+    b->is_first = is_last;
     b->len = 0;
     return ND_OK;
 }
@@ -148,7 +144,7 @@ static enum nd_status write_blocks(struct nd_encoder *c, const void *data, size_
         size_t room = e->codec->block_bytes - b->len, n = room < len ? room : len;
 
         if (n == 0) {
-            status = next_block(e, err);
+            status = next_block(e, false, err);
             continue;
         }
         memcpy(b->in + e->codec->window_bytes + b->len, at, n);
@@ -159,15 +155,31 @@ static enum nd_status write_blocks(struct nd_encoder *c, const void *data, size_
     return status;
 }
 
+/* Check that nothing stands in the member that has begun, behind another one. */
+static bool is_void(const struct nd_block_encoder *e)
+{
+    const struct nd_encoder_block *b = block_of(e, e->filled);
+
+    return e->filled > 0 && b->is_first && b->len == 0;
+}
+
+static enum nd_status divide(struct nd_encoder *c, struct nd_error *err)
+{
+    struct nd_block_encoder *e = (struct nd_block_encoder *)c;
+
+    return is_void(e) ? ND_OK : next_block(e, true, err);
+}
+
 static enum nd_status finish(struct nd_encoder *c, struct nd_error *err)
 {
     struct nd_block_encoder *e = (struct nd_block_encoder *)c;
     enum nd_status status = ND_OK;
 
-    close_block(e, true);
+    if (!is_void(e))
+        close_block(e, true);
     while (status == ND_OK && e->passed_on < e->filled)
         status = pass_on_oldest(e, err);
-    return status == ND_OK ? e->codec->end(e, err) : status;
+    return status;
 }
 
 static void free_encoder(struct nd_encoder *c)
@@ -211,7 +223,8 @@ struct nd_encoder *nd_block_encoder_new(void *memory, const struct nd_block_code
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
-    e->encoder = (struct nd_encoder){write_blocks, finish, free_encoder};
+    e->encoder =
+        (struct nd_encoder){write_blocks, finish, free_encoder, codec->has_members ? divide : NULL};
     e->codec = codec;
     e->sink = sink;
     e->context = context;
@@ -224,6 +237,7 @@ struct nd_encoder *nd_block_encoder_new(void *memory, const struct nd_block_code
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
+    e->block[0].is_first = true;
     if (make_block(e, &e->block[0], err) == ND_OK)
         return &e->encoder;
     free_encoder(&e->encoder);

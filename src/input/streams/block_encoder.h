@@ -16,9 +16,10 @@ struct nd_encoder_block {
     size_t len;        /* bytes of the block */
     unsigned char *out;
     size_t out_len, out_capacity;
-    void *state;  /* made by the codec */
-    bool follows; /* the window is filled */
-    bool is_last, is_done, has_failed;
+    void *state;            /* made by the codec */
+    bool follows;           /* the window is filled */
+    bool is_first, is_last; /* of its member */
+    bool is_done, has_failed;
 };
 
 /* The functions of one format for the ring of blocks.  The first three run on any thread, one at a time for
@@ -33,6 +34,7 @@ struct nd_block_codec {
     enum nd_status (*pass_on)(struct nd_block_encoder *e, struct nd_encoder_block *b,
                               struct nd_error *err);
     enum nd_status (*end)(struct nd_block_encoder *e, struct nd_error *err);
+    bool has_members; /* the output may be divided: begin and end are called for each */
 };
 
 struct nd_block_encoder {
@@ -42,7 +44,6 @@ struct nd_block_encoder {
     void *context;
     unsigned level;
     const struct nd_pool *pool;
-    bool has_begun; /* the header is written */
 
     struct nd_encoder_block *block; /* a ring: that of number i is block[i % n_blocks] */
     size_t n_blocks;

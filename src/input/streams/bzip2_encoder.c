@@ -157,6 +157,6 @@ struct nd_encoder *nd_bzip2_encoder_new(unsigned level, const struct nd_pool *po
         return NULL;
     }
     z->codec = (struct nd_block_codec){
-        (size_t)level * BLOCK_BYTES, 0, make, encode, release, begin, pass_on, end};
+        (size_t)level * BLOCK_BYTES, 0, make, encode, release, begin, pass_on, end, false};
     return nd_block_encoder_new(z, &z->codec, level, pool, sink, context, err);
 }

@@ -24,6 +24,9 @@ struct nd_encoder {
     /* Write everything that is still held; only `free` may follow. */
     enum nd_status (*finish)(struct nd_encoder *c, struct nd_error *err);
     void (*free)(struct nd_encoder *c);
+    /* Begin another member or frame with what is written next, if anything is.  NULL: there is one
+     * alone. */
+    enum nd_status (*divide)(struct nd_encoder *c, struct nd_error *err);
 };
 
 /* pool: NULL, or one that lives longer.  NULL: ND_EUNSUPPORTED (no library), ND_ENOMEM. */

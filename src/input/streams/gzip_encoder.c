@@ -1,9 +1,9 @@
-/* gzip_encoder.c - gzip by zlib: one member, whose blocks are deflated on several threads */
+/* gzip_encoder.c - gzip by zlib: members, whose blocks are deflated on several threads */
 
 /*
  * Each block is deflated by itself, with the 32 KiB before it as its dictionary, and flushed to a
  * whole byte, as pigz does.  The blocks behind one another are the data of a single member, because
- * many readers stop in silence after the first one.
+ * many readers stop in silence after the first one; but the records of a web archive are members.
  *
  * zlib and not ISA-L deflates: ISA-L finds other matches on processors without SSE 4.2, and its
  * levels that do not depend on more than that make files more than a fifth larger.
@@ -70,7 +70,9 @@ static enum nd_status begin(struct nd_block_encoder *e, struct nd_error *err)
 {
     /* No flags, no time; 3: made on Unix. */
     static const unsigned char header[] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 3};
+    struct gzip_encoder *g = (struct gzip_encoder *)e;
 
+    g->checksum = g->length = 0;
     return e->sink(e->context, header, sizeof header, err);
 }
 
@@ -98,8 +100,8 @@ static enum nd_status end(struct nd_block_encoder *e, struct nd_error *err)
 struct nd_encoder *nd_gzip_encoder_new(unsigned level, const struct nd_pool *pool,
                                        nd_packer_sink *sink, void *context, struct nd_error *err)
 {
-    static const struct nd_block_codec codec = {BLOCK_BYTES, WINDOW_BYTES, make,    encode,
-                                                release,     begin,        pass_on, end};
+    static const struct nd_block_codec codec = {BLOCK_BYTES, WINDOW_BYTES, make, encode, release,
+                                                begin,       pass_on,      end,  true};
     const char *missing = nd_zlib_load();
 
     if (!missing)

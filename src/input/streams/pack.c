@@ -264,6 +264,11 @@ enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len
     return status;
 }
 
+enum nd_status nd_packer_divide(struct nd_packer *p, struct nd_error *err)
+{
+    return !p->archive && p->encoder->divide ? p->encoder->divide(p->encoder, err) : ND_OK;
+}
+
 /* The program lz4 makes this of nothing. */
 static enum nd_status put_void_lz4(struct nd_packer *p, struct nd_error *err)
 {

@@ -43,6 +43,9 @@ enum nd_status nd_packer_entry(struct nd_packer *p, const char *name,
                                struct nd_error *err);
 enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len,
                                struct nd_error *err);
+/* Begin another member (gzip) or frame (zstd) with what is written next; nothing for an archive and
+ * for other compressions. */
+enum nd_status nd_packer_divide(struct nd_packer *p, struct nd_error *err);
 /* Write everything that is still buffered; only nd_packer_free may follow. */
 enum nd_status nd_packer_finish(struct nd_packer *p, struct nd_error *err);
 

@@ -117,7 +117,7 @@ struct nd_encoder *nd_xz_encoder_new(unsigned level, const struct nd_pool *pool,
     }
     x = calloc(1, sizeof *x);
     if (x) {
-        x->encoder = (struct nd_encoder){xz_write, xz_finish, xz_free};
+        x->encoder = (struct nd_encoder){xz_write, xz_finish, xz_free, NULL};
         x->sink = sink;
         x->context = context;
         x->pool = pool;

@@ -1,11 +1,12 @@
-/* zstd_encoder.c - zstd: one frame, whose parts libzstd compresses on threads of its own */
+/* zstd_encoder.c - zstd: frames, whose parts libzstd compresses on threads of its own */
 
 /*
  * libzstd divides the input every JOB_BYTES, and compresses the parts on any number of threads with
  * the same result.  So even a run on one thread has one thread of libzstd beside it: without any,
  * the bytes would be others.  What is short is compressed in one call, without a thread.
  *
- * There is a single frame, because readers in use stop in silence after the first one.
+ * There is a single frame, because readers in use stop in silence after the first one; but the
+ * records of a web archive are frames.
  */
 #include "input/streams/encoder.h"
 
@@ -23,6 +24,7 @@ struct zstd_encoder {
     void *context;
     const struct nd_pool *pool;
     ZSTD_CCtx *zstd;
+    bool has_frame; /* one has been written */
     bool has_begun; /* it is longer than SHORT_BYTES, and libzstd has what was held */
     size_t held;
     char in[SHORT_BYTES], out[OUT_BYTES];
@@ -99,11 +101,32 @@ static enum nd_status zstd_write(struct nd_encoder *c, const void *data, size_t 
     return status == ND_OK ? give(z, data, len, ZSTD_e_continue, err) : status;
 }
 
+static enum nd_status end_frame(struct zstd_encoder *z, struct nd_error *err)
+{
+    return give(z, z->in, z->has_begun ? 0 : z->held, ZSTD_e_end, err);
+}
+
+static enum nd_status zstd_divide(struct nd_encoder *c, struct nd_error *err)
+{
+    struct zstd_encoder *z = (struct zstd_encoder *)c;
+    enum nd_status status;
+
+    if (!z->has_begun && !z->held)
+        return ND_OK;
+    status = end_frame(z, err);
+    if (z->has_begun)
+        (void)nd_codecs.zstd_set(z->zstd, ZSTD_c_nbWorkers, 0);
+    z->has_begun = false;
+    z->held = 0;
+    z->has_frame = true;
+    return status;
+}
+
 static enum nd_status zstd_finish(struct nd_encoder *c, struct nd_error *err)
 {
     struct zstd_encoder *z = (struct zstd_encoder *)c;
 
-    return give(z, z->in, z->has_begun ? 0 : z->held, ZSTD_e_end, err);
+    return z->has_frame && !z->has_begun && !z->held ? ND_OK : end_frame(z, err);
 }
 
 static void zstd_free(struct nd_encoder *c)
@@ -126,11 +149,11 @@ struct nd_encoder *nd_zstd_encoder_new(unsigned level, const struct nd_pool *poo
     }
     z = malloc(sizeof *z);
     if (z && (z->zstd = nd_codecs.zstd_writer_new())) {
-        z->encoder = (struct nd_encoder){zstd_write, zstd_finish, zstd_free};
+        z->encoder = (struct nd_encoder){zstd_write, zstd_finish, zstd_free, zstd_divide};
         z->sink = sink;
         z->context = context;
         z->pool = pool;
-        z->has_begun = false;
+        z->has_frame = z->has_begun = false;
         z->held = 0;
         (void)nd_codecs.zstd_set(z->zstd, ZSTD_c_compressionLevel, (int)level);
         (void)nd_codecs.zstd_set(z->zstd, ZSTD_c_checksumFlag, 1);
