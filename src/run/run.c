@@ -350,6 +350,13 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
     return nd_run_make_dedup_for(run, cluster, 0, source, err);
 }
 
+/*
+ * The cache of shingles, in bytes, where documents come in an order of their own. The kept document
+ * that one is compared with is then any of those before, not one of the latest, so that a larger
+ * cache holds more and finds hardly more: on ota-small, 96 MB instead of 32 save no time.
+ */
+enum { ORDERED_CACHE_BYTES = 32 << 20 };
+
 enum nd_status nd_run_make_dedup_for(struct nd_run *run, enum nd_cluster cluster, size_t n,
                                      const struct nd_text_source *source, struct nd_error *err)
 {
@@ -359,6 +366,8 @@ enum nd_status nd_run_make_dedup_for(struct nd_run *run, enum nd_cluster cluster
     params.first_documents = n;
     if (run->budget.total)
         params.cache_bytes = run->budget.cache_bytes;
+    else if (run->request->heeds_keep && run->keep.by != ND_KEEP_FIRST)
+        params.cache_bytes = ORDERED_CACHE_BYTES;
     params.takes_sketches = run->sketches || run->sketches_beside || run->against || run->known;
     params.takes_no_texts = run->against || !nd_run_reads_texts(run);
     run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
