@@ -490,7 +490,8 @@ struct nd_repeats_summary {
  * Write the records as dedup writes survivors, without the parts of their texts that stand in an
  * earlier place, in a document before or in the same one (docs/format/repeats.md).  Parts are equal if
  * their tokens are.  Each part that was cut stands in full in what is written.  The options
- * output_dir, manifest and memory count as well.  The inputs are read twice.  summary->found: cuts.
+ * output_dir, manifest and memory count as well.  The inputs are read
+ * twice, for passages three times.  summary->found: cuts.
  * ND_EINVAL: a limit is out of range, an input cannot be read twice, or its texts cannot be cut;
  * ND_EINPUT also where a document is neither JSON Lines nor plain text; ND_ECHANGED: the input
  * changed meanwhile.

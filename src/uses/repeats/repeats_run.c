@@ -2,8 +2,11 @@
 
 /*
  * The documents are read twice.  First the windows of each text are listed by all threads, and
- * sorted; then the cuts are known, and come back in input order, beside the documents:
+ * sorted; then the cuts are known, and come back in input order, beside the documents.  A text has
+ * nearly as many passages as tokens, so these are not all sorted: a run before the first notes their
+ * anchors in a filter, which tells nearly all of those that repeat nowhere.
  *
+ *     run 0    document → anchors → base/repeats.h
  *     run 1    document → windows → repeat_cuts.c
  *     run 2    document, its cuts → cut_record.c → survivors, manifest
  */
@@ -13,8 +16,10 @@
 #include <sys/stat.h>
 
 #include "base/file/spool.h"
+#include "base/repeats.h"
 #include "evidence/first_line.h"
 #include "input/formats/formats.h"
+#include "input/streams/pack.h"
 #include "run/manifest.h"
 #include "run/run_parts.h"
 #include "uses/repeats/cut_record.h"
@@ -25,14 +30,23 @@
 /* Memory where no limit is given: more goes to files. */
 #define SORT_BYTES ((size_t)1 << 30)
 #define GROUP_BYTES ((size_t)4 << 30)
+#define FILTER_BYTES ((size_t)2 << 30)
 
 struct repeating {
     const struct nd_repeats_params *params;
     struct nd_repeats_summary *counts;
-    struct nd_use first, use;     /* of the two runs */
-    uint64_t inputs_state;        /* of the first */
-    struct nd_text_units **units; /* of each worker */
+    struct nd_use before, first, use; /* of the runs */
+    uint64_t inputs_state;            /* of the first */
+    struct nd_text_units **units;     /* of each worker */
     unsigned n_units;
+
+    /* The run before: anchors of each record of a batch, then of all. */
+    struct nd_hashes *anchors;
+    size_t n_anchors;
+    struct nd_hashes noted;
+    unsigned n_slices;
+    struct nd_repeats filter;
+    bool has_filter;
 
     /* The first run: windows of each record of a batch. */
     struct nd_window_list *list;
@@ -133,10 +147,12 @@ static enum nd_status check_format(const struct nd_source *source, struct nd_err
                    source->path, nd_format_name(source->format));
 }
 
-/* ---- The first run: windows ------------------------------------------------------------------ */
+/* ---- Working memory of threads --------------------------------------------------------------- */
 
 static enum nd_status make_units(struct repeating *r, struct nd_pool *pool, struct nd_error *err)
 {
+    if (r->units)
+        return ND_OK;
     r->n_units = nd_pool_threads(pool);
     r->units = calloc(r->n_units, sizeof *r->units);
     for (unsigned i = 0; r->units && i < r->n_units; i++)
@@ -144,6 +160,132 @@ static enum nd_status make_units(struct repeating *r, struct nd_pool *pool, stru
             return no_memory(err);
     return r->units ? ND_OK : no_memory(err);
 }
+
+/* ---- The run before: anchors ----------------------------------------------------------------- */
+
+static void find_anchors(void *context, size_t task, unsigned worker)
+{
+    struct repeating *r = context;
+    const struct nd_parsed *parsed = &r->batch->parsed[task];
+
+    r->anchors[task].n = 0;
+    if (!parsed->bad &&
+        !nd_text_units_anchors(r->units[worker], parsed->document.text, &r->anchors[task]))
+        atomic_store(&r->has_failed, true);
+}
+
+static void note_slice(void *context, size_t slice, unsigned worker)
+{
+    struct repeating *r = context;
+
+    (void)worker;
+    nd_repeats_note(&r->filter, (unsigned)slice, r->n_slices, r->noted.item, r->noted.n);
+}
+
+/* Make a list for each of n records, of an array whose items start from zeroes. */
+static bool reserve_zeroes(void *array, size_t *capacity, size_t n, size_t size)
+{
+    const size_t before = *capacity;
+    char *items;
+
+    if (!nd_array_reserve(array, capacity, n, size))
+        return false;
+    memcpy(&items, array, sizeof items);
+    if (*capacity > before)
+        memset(items + before * size, 0, (*capacity - before) * size);
+    return true;
+}
+
+static bool gather_anchors(struct repeating *r, size_t n)
+{
+    r->noted.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct nd_hashes *list = &r->anchors[i];
+
+        if (!ND_RESERVE(r->noted.item, &r->noted.capacity, r->noted.n + list->n + 1))
+            return false;
+        if (list->n)
+            memcpy(r->noted.item + r->noted.n, list->item, list->n * sizeof *list->item);
+        r->noted.n += list->n;
+    }
+    return true;
+}
+
+static enum nd_status note_batch(void *context, const struct nd_reading_batch *batch,
+                                 struct nd_error *err)
+{
+    struct repeating *r = context;
+
+    if (!reserve_zeroes(&r->anchors, &r->n_anchors, batch->count, sizeof *r->anchors))
+        return no_memory(err);
+    r->batch = batch;
+    nd_pool_run(r->before.run.pool, batch->count, find_anchors, r);
+    if (atomic_load(&r->has_failed) || !gather_anchors(r, batch->count))
+        return no_memory(err);
+    nd_pool_run(r->before.run.pool, r->n_slices, note_slice, r);
+    return ND_OK;
+}
+
+/* Estimate how many anchors all inputs have.  With too small a filter more windows are sorted than
+ * needed, and the result is the same. */
+static uint64_t expect_anchors(const struct repeating *r)
+{
+    enum { TOKEN_BYTES = 5, PACKED = 4 };
+    const struct nd_input *input = nd_reading_input(r->before.run.reading);
+    double bytes = 0;
+
+    for (size_t i = 0; i < nd_input_files(input); i++) {
+        const struct nd_input_file *file = nd_input_file(input, i);
+
+        bytes += (double)file->size * (nd_compression_of_name(file->path) ? PACKED : 1);
+    }
+    return (uint64_t)(bytes / TOKEN_BYTES * nd_text_units_anchor_density(r->params));
+}
+
+static enum nd_status make_filter(struct repeating *r, struct nd_error *err)
+{
+    const struct nd_run *run = &r->before.run;
+    const size_t most = run->budget.total ? (size_t)run->budget.total / 4 : FILTER_BYTES;
+    const size_t enough = 2 * nd_repeats_enough(expect_anchors(r));
+
+    for (r->n_slices = 1;
+         r->n_slices < nd_pool_threads(run->pool) && r->n_slices < ND_REPEATS_SLICES;)
+        r->n_slices *= 2;
+    r->has_filter = nd_repeats_init(&r->filter, enough < most ? enough : most);
+    return r->has_filter ? ND_OK : no_memory(err);
+}
+
+static void release_anchors(struct repeating *r)
+{
+    for (size_t i = 0; i < r->n_anchors; i++)
+        free(r->anchors[i].item);
+    free(r->anchors);
+    free(r->noted.item);
+    r->anchors = NULL;
+    r->noted = (struct nd_hashes){.item = NULL};
+    r->n_anchors = 0;
+}
+
+static enum nd_status note_anchors(struct repeating *r, const struct nd_run_options *options,
+                                   struct nd_error *err)
+{
+    static const struct nd_run_request request = {
+        .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
+    enum nd_status status = nd_use_begin(&r->before, options, &request, NULL, err);
+
+    if (status == ND_OK)
+        status = make_units(r, r->before.run.pool, err);
+    if (status == ND_OK)
+        status = make_filter(r, err);
+    if (status == ND_OK)
+        status = nd_run_each_batch(&r->before.run, note_batch, r, err);
+    release_anchors(r);
+    if (r->has_filter)
+        nd_repeats_end_noting(&r->filter);
+    return nd_use_end(&r->before, status, 0, NULL, err);
+}
+
+/* ---- The first run: windows ------------------------------------------------------------------ */
 
 static enum nd_status make_cuts(struct repeating *r, struct nd_error *err)
 {
@@ -167,20 +309,9 @@ static void list_one(void *context, size_t task, unsigned worker)
     const struct nd_parsed *parsed = &r->batch->parsed[task];
 
     r->list[task].n = 0;
-    if (!parsed->bad &&
-        !nd_text_units_list(r->units[worker], parsed->document.text, &r->list[task]))
+    if (!parsed->bad && !nd_text_units_list(r->units[worker], parsed->document.text,
+                                            r->has_filter ? &r->filter : NULL, &r->list[task]))
         atomic_store(&r->has_failed, true);
-}
-
-static bool reserve_lists(struct repeating *r, size_t n)
-{
-    const size_t before = r->n_lists;
-
-    if (!ND_RESERVE(r->list, &r->n_lists, n))
-        return false;
-    if (r->n_lists > before)
-        memset(&r->list[before], 0, (r->n_lists - before) * sizeof *r->list);
-    return true;
 }
 
 static enum nd_status list_batch(void *context, const struct nd_reading_batch *batch,
@@ -189,7 +320,7 @@ static enum nd_status list_batch(void *context, const struct nd_reading_batch *b
     struct repeating *r = context;
     enum nd_status status = nd_run_each_document(&r->first.run, batch, NULL, NULL, err);
 
-    if (status != ND_OK || !reserve_lists(r, batch->count))
+    if (status != ND_OK || !reserve_zeroes(&r->list, &r->n_lists, batch->count, sizeof *r->list))
         return status == ND_OK ? no_memory(err) : status;
     r->batch = batch;
     nd_pool_run(r->first.run.pool, batch->count, list_one, r);
@@ -230,6 +361,7 @@ static enum nd_status find_cuts(struct repeating *r, const struct nd_run_options
     if (status == ND_OK)
         status = nd_run_each_batch(&r->first.run, list_batch, r, err);
     release_lists(r);
+    nd_repeats_release(&r->filter);
     if (status == ND_OK)
         status = nd_repeat_cuts_decide(r->cuts, err);
     if (status == ND_OK)
@@ -464,6 +596,7 @@ static void release(struct repeating *r)
     for (unsigned i = 0; r->units && i < r->n_units; i++)
         nd_text_units_free(r->units[i]);
     free(r->units);
+    nd_repeats_release(&r->filter);
     nd_repeat_cuts_free(r->cuts);
     nd_record_cutter_free(r->cutter);
     free(r->range);
@@ -497,6 +630,8 @@ enum nd_status nd_run_repeats(const struct nd_run_options *options,
     status = check_params(&own, err);
     if (status == ND_OK)
         status = check_options(options, err);
+    if (status == ND_OK && own.cut == ND_REPEATS_PASSAGES)
+        status = note_anchors(&r, options, err);
     if (status == ND_OK)
         status = find_cuts(&r, options, err);
     if (status == ND_OK)

@@ -28,6 +28,10 @@ struct nd_text_units {
     size_t n_tokens, token_capacity;
     struct text_unit *unit;
     size_t n_units, unit_capacity;
+    uint64_t *run; /* hashes of the runs of tokens that may be anchors */
+    size_t run_capacity;
+    size_t *anchor; /* of each passage, which of them */
+    size_t n_anchors, anchor_capacity;
 };
 
 struct nd_text_units *nd_text_units_new(const struct nd_repeats_params *params)
@@ -51,6 +55,8 @@ void nd_text_units_free(struct nd_text_units *u)
     nd_tokeniser_free(u->tokeniser);
     free(u->token);
     free(u->unit);
+    free(u->run);
+    free(u->anchor);
     free(u);
 }
 
@@ -182,23 +188,113 @@ static bool list_units(struct nd_text_units *u, struct nd_window_list *list)
 
 /* ---- Passages -------------------------------------------------------------------------------- */
 
-static bool list_passages(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list)
+static size_t run_tokens(const struct nd_repeats_params *params)
+{
+    return params->tokens > 1 ? params->tokens / 2 : 1;
+}
+
+double nd_text_units_anchor_density(const struct nd_repeats_params *params)
+{
+    return 2.0 / (double)(params->tokens - run_tokens(params) + 2);
+}
+
+/* Hash all runs of n tokens, by a polynomial whose value for the next run follows from the last. */
+static bool hash_runs(struct nd_text_units *u, size_t n)
+{
+    const uint64_t base = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash = 0, leaving = 1; /* leaving: the base to the power of n */
+
+    if (!ND_RESERVE(u->run, &u->run_capacity, u->n_tokens))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        leaving *= base;
+    for (size_t i = 0; i < u->n_tokens; i++) {
+        hash = hash * base + u->token[i] - (i >= n ? u->token[i - n] * leaving : 0);
+        if (i + 1 >= n)
+            u->run[i + 1 - n] = nd_mix64(hash);
+    }
+    return true;
+}
+
+/* Find the anchor of each passage: the least of `width` runs, of equal ones the last. */
+static bool find_anchors(struct nd_text_units *u)
+{
+    const size_t tokens = u->params->tokens, n = run_tokens(u->params), width = tokens - n + 1;
+    size_t best = SIZE_MAX;
+
+    u->n_anchors = u->n_tokens < tokens ? 0 : u->n_tokens - tokens + 1;
+    if (!u->n_anchors)
+        return true;
+    if (!hash_runs(u, n) || !ND_RESERVE(u->anchor, &u->anchor_capacity, u->n_anchors))
+        return false;
+    for (size_t i = 0; i < u->n_anchors; i++) {
+        const size_t last = i + width - 1;
+
+        if (best == SIZE_MAX || best < i) {
+            best = i;
+            for (size_t k = i + 1; k <= last; k++)
+                best = u->run[k] <= u->run[best] ? k : best;
+        } else if (u->run[last] <= u->run[best]) {
+            best = last;
+        }
+        u->anchor[i] = best;
+    }
+    return true;
+}
+
+bool nd_text_units_anchors(struct nd_text_units *u, struct nd_view text, struct nd_hashes *list)
+{
+    if (!hash_tokens(u, text.data, text.len) || !find_anchors(u))
+        return false;
+    for (size_t i = 0; i < u->n_anchors; i++) {
+        if (i && u->anchor[i] == u->anchor[i - 1])
+            continue;
+        if (!ND_RESERVE(list->item, &list->capacity, list->n + 1))
+            return false;
+        list->item[list->n++] = u->run[u->anchor[i]];
+    }
+    return true;
+}
+
+/* Mark the passages by SIZE_MAX whose anchor came only once.  Whether any is left. */
+static bool leave_out(struct nd_text_units *u, const struct nd_repeats *anchors)
+{
+    bool is_any = false, may = false;
+    size_t last = SIZE_MAX;
+
+    for (size_t i = 0; i < u->n_anchors; i++) {
+        const size_t at = u->anchor[i];
+
+        if (at != last)
+            nd_repeats_find(anchors, &u->run[at], 1, &may);
+        last = at;
+        if (!may)
+            u->anchor[i] = SIZE_MAX;
+        is_any |= may;
+    }
+    return is_any;
+}
+
+static bool list_passages(struct nd_text_units *u, struct nd_view text,
+                          const struct nd_repeats *anchors, struct nd_window_list *list)
 {
     const size_t width = (size_t)u->params->tokens;
     struct nd_token *place;
     size_t n;
     bool done = true;
 
-    if (!hash_tokens(u, text.data, text.len))
+    if (!hash_tokens(u, text.data, text.len) || !find_anchors(u))
         return false;
-    if (u->n_tokens < width)
+    if (!u->n_anchors || (anchors && !leave_out(u, anchors)))
         return true;
     if (nd_token_places(text.data, text.len, &place, &n) != ND_OK)
         return false;
-    for (size_t i = 0; done && i + width <= n; i++) {
+    for (size_t i = 0; done && i < u->n_anchors; i++) {
         const struct nd_token *last = &place[i + width - 1];
         uint64_t hash[2];
 
+        if (u->anchor[i] == SIZE_MAX)
+            continue;
         nd_hash_bytes_128(&u->token[i], width * sizeof *u->token, &hash[0], &hash[1]);
         done = add_window(list, hash, i, place[i].offset, last->offset + last->len);
     }
@@ -206,10 +302,11 @@ static bool list_passages(struct nd_text_units *u, struct nd_view text, struct n
     return done;
 }
 
-bool nd_text_units_list(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list)
+bool nd_text_units_list(struct nd_text_units *u, struct nd_view text,
+                        const struct nd_repeats *anchors, struct nd_window_list *list)
 {
     list->n = 0;
     if (u->params->cut == ND_REPEATS_PASSAGES)
-        return list_passages(u, text, list);
+        return list_passages(u, text, anchors, list);
     return cut_units(u, text) && list_units(u, list);
 }

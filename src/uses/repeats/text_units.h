@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_set.h"
+#include "base/repeats.h"
+
 /*
  * A window is a run of units: one line, one paragraph, three sentences, or n tokens.  Two windows are
  * equal if their tokens are, by 128 bits of a hash.
@@ -34,9 +37,22 @@ struct nd_text_units *nd_text_units_new(const struct nd_repeats_params *params);
 /* NULL is allowed. */
 void nd_text_units_free(struct nd_text_units *u);
 
-/* List the windows of a text of valid UTF-8, shorter than 4 GB, in order, in place of what the list
- * had.  False: out of memory. */
-bool nd_text_units_list(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list);
+/*
+ * List the windows of a text of valid UTF-8, shorter than 4 GB, in order, in place of what the list
+ * had.  With a filter of all anchors (NULL: there is none) passages are left out whose anchor came
+ * only once.  False: out of memory.
+ */
+bool nd_text_units_list(struct nd_text_units *u, struct nd_view text,
+                        const struct nd_repeats *anchors, struct nd_window_list *list);
+
+/*
+ * Append the anchors of a text's passages.  Each passage has one, the hash of the run of half as many
+ * tokens within it whose hash is least: equal passages have equal anchors, and neighbours mostly the
+ * same one (winnowing: Schleimer 2003, §3).  False: out of memory.
+ */
+bool nd_text_units_anchors(struct nd_text_units *u, struct nd_view text, struct nd_hashes *list);
+/* How many anchors a token has, about. */
+double nd_text_units_anchor_density(const struct nd_repeats_params *params);
 
 /* Count the tokens of a text.  Negative: out of memory. */
 int64_t nd_text_units_count(struct nd_text_units *u, struct nd_view text);
