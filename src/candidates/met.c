@@ -30,6 +30,8 @@ enum {
     KEYS_MAX = ND_MINHASH_COUNT + 64 + 3,
     COMPARED_MAX = 64, /* documents of a key that are compared before the answer is yes */
     LEAST_SLOTS = 1024,
+    SUM_BITS_MIN = 12, /* sums by hash, and entries for each, on average */
+    SUM_ENTRIES = 4,
     AHEAD = 16 /* entries whose slots are fetched before they are linked */
 };
 
@@ -443,16 +445,51 @@ static uint64_t count_of_key(const struct nd_met_set *met, uint32_t latest)
     return n;
 }
 
+/*
+ * Sums of what the entries of keys count, by a hash of the key: whether a key has few documents is
+ * known without its chain, which is far from the caches, for nearly all keys.
+ */
+struct key_sums {
+    uint32_t *sum; /* NULL: there is no memory, and nothing is known */
+    unsigned shift;
+};
+
+static struct key_sums sum_by_hash(const struct nd_met_set *met)
+{
+    struct key_sums s = {.shift = 64 - SUM_BITS_MIN};
+
+    while (s.shift > 32 && met->n_linked >> (64 - s.shift) > SUM_ENTRIES)
+        s.shift--;
+    s.sum = calloc((size_t)1 << (64 - s.shift), sizeof *s.sum);
+    for (size_t i = 0; s.sum && i < met->n_linked; i++) {
+        uint32_t *sum = &s.sum[nd_mix64(met->entry[i].key) >> s.shift];
+        uint32_t passed = met->passed[i] < UINT32_MAX / 2 ? met->passed[i] : UINT32_MAX / 2;
+
+        *sum = *sum + passed < UINT32_MAX / 2 ? *sum + passed + 1 : UINT32_MAX / 2;
+    }
+    return s;
+}
+
+static bool may_be_crowded(const struct nd_met_set *met, const struct key_sums *s, uint64_t key)
+{
+    uint64_t others = met->others ? met->others->count[place_in_tally(key)] : 0;
+
+    return !s->sum || others == UINT16_MAX ||
+           others + s->sum[nd_mix64(key) >> s->shift] >= met->plan.plan.key_room;
+}
+
 bool nd_met_set_find_crowded(struct nd_met_set *met)
 {
+    struct key_sums sums;
     bool has_found = false;
 
     if (met->plan.plan.matching) /* keys of signatures list every document */
         return false;
+    sums = sum_by_hash(met);
     for (uint32_t i = 0; i < met->n_linked; i++) {
         uint64_t key = met->entry[i].key, n = 0;
 
-        if (key & 1 || latest_of(met, key) != i + 1)
+        if (key & 1 || !may_be_crowded(met, &sums, key) || latest_of(met, key) != i + 1)
             continue;
         n = count_of_key(met, i + 1);
         if (n == CROWDED || n < met->plan.plan.key_room)
@@ -460,6 +497,7 @@ bool nd_met_set_find_crowded(struct nd_met_set *met)
         met->passed[i] = CROWDED;
         has_found = true;
     }
+    free(sums.sum);
     for (size_t i = 0; i < met->n_entries; i++)
         met->passed[i] = met->passed[i] == CROWDED ? CROWDED : 0;
     return has_found;

@@ -127,7 +127,8 @@ void nd_elias_fano_avx512(const struct nd_elias_fano_run *run, uint64_t *out)
     size_t i = 0;
 
     if (run->low_bits > LOW_MAX || run->count < FEW) {
-        nd_elias_fano_scalar(run, out);
+        /* A shuffle of bytes leaves more of a lane to the value than one of words. */
+        nd_elias_fano_avx2(run, out);
         return;
     }
     while (i < run->count) {
