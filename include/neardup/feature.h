@@ -106,6 +106,8 @@ struct nd_feature_params {
     /* "none" or a Snowball language. */
     char stem[32];
     enum nd_strip strip;
+    /* For units of words. */
+    enum nd_quoted_mail mail_quotes;
     /* The fewest code points of a term; 0: any (Kolcz 2004, §6.3: 4). */
     unsigned least_length;
     /* The most digits in a term; 32: any number (Kolcz 2004, §6.3: 1). */

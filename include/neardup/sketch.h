@@ -35,6 +35,7 @@ enum nd_shingle_unit {
 struct nd_sketch_params {
     enum nd_shingle_unit unit;
     unsigned w;
+    enum nd_quoted_mail mail_quotes;
 };
 
 /* The default: word 3-shingles. */

@@ -23,6 +23,14 @@ struct nd_view {
     size_t len;
 };
 
+/* What is compared of a text that quotes other mail (docs/format/mail-quotes.md). */
+enum nd_quoted_mail {
+    /* All of it. */
+    ND_QUOTES_KEEP,
+    /* What its writer wrote. */
+    ND_QUOTES_DROP,
+};
+
 /* How an id was written in the input, so that the outputs can write it the same way. */
 enum nd_id_kind {
     /* The record has no id.  Outputs call it by its place, file:line. */

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "recipe/recipe_struct.h"
+#include "text/mail_quotes.h"
 
 /* The passage of the text that begins at this token, and has so many. */
 static struct nd_row_passage piece_of(struct nd_view text, const struct nd_token *token,
@@ -22,7 +23,9 @@ enum nd_status nd_copied_passage(const struct nd_recipe *recipe, const struct nd
                                  struct nd_view text, struct nd_row_passage *passage,
                                  struct nd_error *err)
 {
+    struct nd_mail_quotes quotes = {NULL};
     unsigned w = recipe->dedup.sketch.w;
+    struct nd_view own = text; /* with the same places */
     const uint64_t *shingles = row->shingles;
     struct nd_token *token = NULL;
     size_t n_tokens, first = 0, n;
@@ -31,7 +34,11 @@ enum nd_status nd_copied_passage(const struct nd_recipe *recipe, const struct nd
 
     if (recipe->dedup.sketch.unit != ND_SHINGLE_WORDS)
         return ND_OK;
-    status = nd_text_tokens(text.data, text.len, &token, &n_tokens, err);
+    if (recipe->dedup.sketch.mail_quotes == ND_QUOTES_DROP && !nd_mail_quotes_blank(&quotes, &own))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    else
+        status = nd_text_tokens(own.data, own.len, &token, &n_tokens, err);
+    nd_mail_quotes_release(&quotes);
     if (status != ND_OK)
         return status;
     hash = nd_alloc_array(n_tokens + 1, sizeof *hash);

@@ -420,6 +420,8 @@ void nd_df_counted_text(const struct nd_feature_params *features, char out[ND_DF
     if (nd_unit_has_words(p.unit)) {
         add_line(out, "join_apostrophes = %s", p.join_apostrophes ? "yes" : "no");
         add_line(out, "least_length = %u", p.least_length);
+        if (p.mail_quotes == ND_QUOTES_DROP)
+            add_line(out, "mail_quotes = drop");
         add_line(out, "most_digits = %u", p.most_digits);
         if (p.phrases != 0)
             add_line(out, "phrases = all");

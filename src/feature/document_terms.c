@@ -48,6 +48,7 @@ void nd_document_terms_release(struct nd_document_terms *t)
     nd_tokeniser_free(t->tokeniser);
     nd_text_stream_free(t->stream);
     nd_words_release(&t->words);
+    nd_mail_quotes_release(&t->quotes);
     nd_buffer_release(&t->joined);
     free(t->word.items);
     free(t->sentence.items);
@@ -245,7 +246,7 @@ static bool read_marks(struct nd_document_terms *t, const struct nd_document *do
     if (!notes->has_marks)
         return true;
     if (t->plan->params.join_apostrophes)
-        nd_apostrophes_restore(document->text, notes->place, n);
+        nd_apostrophes_restore(t->spaced, notes->place, n);
     if (!ND_RESERVE(notes->mark, &notes->mark_capacity, n))
         return false;
     nd_marks_fill(document, t->plan->params.anchor_window, notes->place, n, notes->mark);
@@ -413,6 +414,14 @@ static bool find_terms(struct nd_document_terms *t, bool by_word)
     return true;
 }
 
+bool nd_document_terms_text(struct nd_document_terms *t, struct nd_view *text)
+{
+    if (t->plan->params.mail_quotes == ND_QUOTES_DROP && !nd_mail_quotes_blank(&t->quotes, text))
+        return false;
+    t->spaced = *text;
+    return !t->plan->params.join_apostrophes || nd_apostrophes_join(&t->joined, t->spaced, text);
+}
+
 static enum nd_status read_text(struct nd_document_terms *t, const struct nd_document *document,
                                 bool by_word)
 {
@@ -421,7 +430,7 @@ static enum nd_status read_text(struct nd_document_terms *t, const struct nd_doc
     enum nd_status status;
 
     nd_words_begin(&t->words);
-    if (plan->params.join_apostrophes && !nd_apostrophes_join(&t->joined, text, &text))
+    if (!nd_document_terms_text(t, &text))
         return ND_ENOMEM;
     status = plan->has_sentences  ? read_sentences(t, text)
              : t->notes.has_marks ? read_places(t, text.data, text.len, 0)
@@ -509,10 +518,10 @@ enum nd_status nd_document_terms_places(struct nd_document_terms *t, struct nd_v
     struct nd_view joined = text;
     enum nd_status status;
 
-    if (t->plan->params.join_apostrophes && !nd_apostrophes_join(&t->joined, text, &joined))
+    if (!nd_document_terms_text(t, &joined))
         return ND_ENOMEM;
     status = nd_token_places(joined.data, joined.len, token, n);
-    if (status == ND_OK && joined.data != text.data)
-        nd_apostrophes_restore(text, *token, *n);
+    if (status == ND_OK && joined.data != t->spaced.data)
+        nd_apostrophes_restore(t->spaced, *token, *n);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "feature/feature_plan.h"
 #include "feature/words.h"
+#include "text/mail_quotes.h"
 #include "text/text_stream.h"
 
 #include <neardup/error.h>
@@ -53,7 +54,9 @@ struct nd_document_terms {
     struct nd_tokeniser *tokeniser;
     struct nd_text_stream *stream;
     struct nd_words words;
-    struct nd_buffer joined; /* the text without apostrophes */
+    struct nd_mail_quotes quotes; /* the text with blanks for what is not its writer's */
+    struct nd_view spaced;        /* it, or the document's text; borrowed */
+    struct nd_buffer joined;      /* it, without apostrophes */
 
     struct nd_number_list word, sentence, token;
     struct nd_token_notes notes;
@@ -78,6 +81,10 @@ void nd_document_terms_release(struct nd_document_terms *t);
  */
 enum nd_status nd_document_terms_read(struct nd_document_terms *t,
                                       const struct nd_document *document, bool by_word);
+
+/* Make the text what tokens are taken from: without quoted mail and apostrophes, if the parameters
+ * say so.  It lies in `t` until the next text.  False: out of memory. */
+bool nd_document_terms_text(struct nd_document_terms *t, struct nd_view *text);
 
 /* The flags of a word that keep it from being a term. */
 #define ND_WORD_OUT (ND_WORD_STOP | ND_WORD_LEFT_OUT)

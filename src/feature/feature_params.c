@@ -127,17 +127,18 @@ int nd_feature_ignores_text(const struct nd_feature_params *features)
 /* The key of an option that is about single words, where one is set; else NULL. */
 static const char *key_of_words(const struct nd_feature_params *p)
 {
-    return has_stop_words(p)                 ? "stop_words"
-           : nd_feature_params_stem(p)       ? "stem"
-           : p->strip != ND_STRIP_NONE       ? "strip"
-           : p->least_length > 0             ? "least_length"
-           : p->most_digits < ND_DIGITS_ANY  ? "most_digits"
-           : p->join_apostrophes             ? "join_apostrophes"
-           : p->phrases != 0                 ? "phrases"
-           : p->anchor_window > 0            ? "anchor_window"
-           : p->template_count > 0           ? "template_count"
-           : p->select == ND_SELECT_SENTENCE ? "select = sentence"
-                                             : NULL;
+    return has_stop_words(p)                  ? "stop_words"
+           : nd_feature_params_stem(p)        ? "stem"
+           : p->strip != ND_STRIP_NONE        ? "strip"
+           : p->mail_quotes != ND_QUOTES_KEEP ? "mail_quotes"
+           : p->least_length > 0              ? "least_length"
+           : p->most_digits < ND_DIGITS_ANY   ? "most_digits"
+           : p->join_apostrophes              ? "join_apostrophes"
+           : p->phrases != 0                  ? "phrases"
+           : p->anchor_window > 0             ? "anchor_window"
+           : p->template_count > 0            ? "template_count"
+           : p->select == ND_SELECT_SENTENCE  ? "select = sentence"
+                                              : NULL;
 }
 
 const char *nd_feature_params_unended(const struct nd_feature_params *p)
@@ -172,6 +173,9 @@ enum nd_status nd_feature_params_check_form(const struct nd_feature_params *p, s
         return nd_fail(err, ND_EINVAL, "select: %d is not a selection", (int)p->select);
     if ((unsigned)p->strip > ND_STRIP_DATES)
         return nd_fail(err, ND_EINVAL, "strip: %d is not a kind of text to strip", (int)p->strip);
+    if ((unsigned)p->mail_quotes > ND_QUOTES_DROP)
+        return nd_fail(err, ND_EINVAL, "mail_quotes: %d is neither keep nor drop",
+                       (int)p->mail_quotes);
     return ND_OK;
 }
 

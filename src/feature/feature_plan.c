@@ -157,6 +157,7 @@ enum nd_status nd_template_check(const struct nd_feature_params *p, unsigned *wi
     shingles.unit = ND_FEATURE_SHINGLES;
     shingles.width = *width;
     shingles.join_apostrophes = p->join_apostrophes;
+    shingles.mail_quotes = p->mail_quotes;
     return nd_df_check(p->template_table, &shingles, err);
 }
 

@@ -21,7 +21,7 @@ static bool read_forms(struct nd_featurer *f, struct nd_view text, struct nd_tex
     struct nd_token_window window;
     int more;
 
-    if (f->plan.params.join_apostrophes && !nd_apostrophes_join(&f->terms.joined, text, &text))
+    if (!nd_document_terms_text(&f->terms, &text))
         return false;
     nd_tokeniser_start(f->terms.tokeniser, text.data, text.len);
     while ((more = nd_tokeniser_window(f->terms.tokeniser, &window)) == 1)

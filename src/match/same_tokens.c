@@ -1,6 +1,7 @@
 /* same_tokens.c - whether two texts are the same sequence of tokens */
 #include "match/same_tokens.h"
 
+#include "text/mail_quotes.h"
 #include "text/tokeniser.h"
 
 #include <stdlib.h>
@@ -8,8 +9,8 @@
 
 /* Windows of the two texts need not end at the same token: compare the shorter rest, then go on.
  * n_x and n_y tokens are left of the current windows, from x and y on. */
-int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeniser *right,
-                   struct nd_view b)
+static int same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeniser *right,
+                       struct nd_view b)
 {
     const uint64_t *x = NULL, *y = NULL;
     size_t n_x = 0, n_y = 0;
@@ -35,7 +36,7 @@ int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeni
     }
 }
 
-int nd_same_characters(struct nd_view a, struct nd_view b)
+static int same_characters(struct nd_view a, struct nd_view b)
 {
     char *x = NULL, *y = NULL;
     size_t n_x, n_y;
@@ -46,5 +47,20 @@ int nd_same_characters(struct nd_view a, struct nd_view b)
         same = n_x == n_y && (n_x == 0 || memcmp(x, y, n_x) == 0);
     free(x);
     free(y);
+    return same;
+}
+
+int nd_same_as_sketched(const struct nd_sketch_params *params,
+                        struct nd_tokeniser *const tokeniser[2], struct nd_view a, struct nd_view b)
+{
+    struct nd_mail_quotes quotes[2] = {{NULL}, {NULL}};
+    int same = ND_ENOMEM;
+
+    if (params->mail_quotes == ND_QUOTES_KEEP ||
+        (nd_mail_quotes_drop(&quotes[0], &a) && nd_mail_quotes_drop(&quotes[1], &b)))
+        same = params->unit == ND_SHINGLE_WORDS ? same_tokens(tokeniser[0], a, tokeniser[1], b)
+                                                : same_characters(a, b);
+    nd_mail_quotes_release(&quotes[0]);
+    nd_mail_quotes_release(&quotes[1]);
     return same;
 }

@@ -86,7 +86,7 @@ static enum nd_status write_section(struct ini_writer *w, const struct nd_recipe
         return nd_fail(w->err, ND_ENOMEM, "out of memory");
     for (; key && status == ND_OK; key = next_key(table, half, key->name))
         if ((!key->is_read || key->is_lax || key->is_read(values)) &&
-            !(w->is_hashed && key->is_place))
+            !(key->is_unsaid && key->is_unsaid(values)) && !(w->is_hashed && key->is_place))
             status = write_key(w, key, values);
     return status;
 }

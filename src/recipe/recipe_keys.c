@@ -99,6 +99,11 @@ static enum nd_status tidy_rule(struct nd_view value, char *out, size_t size, st
 
 enum { CHECKS_MAX = 1000000 };
 
+static bool keeps_quotes(const void *values)
+{
+    return ((const struct nd_recipe *)values)->dedup.sketch.mail_quotes == ND_QUOTES_KEEP;
+}
+
 static bool has_rule(const void *values)
 {
     return ((const struct nd_recipe *)values)->dedup.candidates == ND_CANDIDATES_MATCH;
@@ -140,6 +145,8 @@ const struct nd_recipe_key nd_recipe_keys[] = {
     {ND_HALF_SKETCH, "minima", ND_KEY_FIXED, WORDS("128")},
     {SKETCH(unit), .name = "unit", .type = ND_KEY_ENUM, WORDS("words", "characters")},
     {SKETCH(w), .name = "shingle", .type = ND_KEY_INT, .min = 1, .max = ND_SHINGLE_MAX},
+    {SKETCH(mail_quotes), .name = "mail_quotes", .type = ND_KEY_ENUM, WORDS("keep", "drop"),
+     .is_unsaid = keeps_quotes},
     {DECIDE(candidates), .name = "candidates", .type = ND_KEY_ENUM,
      WORDS("minhash", "simhash", "identity", "all", "match")},
     {DECIDE(verify), .name = "verify", .type = ND_KEY_ENUM, .word = nd_measure_word},
@@ -192,6 +199,11 @@ static bool has_word_distance(const void *values)
 static bool has_words(const void *values)
 {
     return nd_unit_has_words(unit_of(values));
+}
+
+static bool keeps_quotes_in_section(const void *values)
+{
+    return section_of(values)->feature.mail_quotes == ND_QUOTES_KEEP;
 }
 
 static bool has_content(const void *values)
@@ -459,6 +471,8 @@ const struct nd_recipe_key nd_signature_keys[] = {
      READ_OF(has_words, has_stem, "where stem is not none, and unit is UNITS")},
     {FEATURE(strip, "strip"), ND_KEY_ENUM, WORDS("none", "numbers", "dates"),
      READ_OF(has_words, has_words, OF_UNITS)},
+    {FEATURE(mail_quotes, "mail_quotes"), ND_KEY_ENUM, WORDS("keep", "drop"),
+     .is_unsaid = keeps_quotes_in_section, READ_OF(has_words, has_words, OF_UNITS)},
     {FEATURE(least_length, "least_length"), ND_KEY_INT, .min = 0, .max = 1000,
      READ_OF(has_words, has_words, OF_UNITS)},
     {FEATURE(most_digits, "most_digits"), ND_KEY_INT, .min = 0, .max = 32,

@@ -55,6 +55,9 @@ struct nd_recipe_key {
     bool (*units)(enum nd_feature_unit unit);
     /* If nothing reads the key, a warning says so; it may be given, and is written. */
     bool is_lax;
+    /* A key that came later than fingerprints were given out: whether the canonical text leaves it
+     * out, as it has its default.  NULL: it never does. */
+    bool (*is_unsaid)(const void *values);
     /* It says where something is, not what: the fingerprint leaves it out. */
     bool is_place;
 };

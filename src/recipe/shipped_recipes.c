@@ -174,6 +174,10 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "shingle = 3\n"
          "# How many words or characters, 1 to 32.\n"
          "\n"
+         "mail_quotes = keep\n"
+         "# keep: all of a text is compared; drop: what a mail quotes, its signature, and the footer of a\n"
+         "# mailing list are not (docs/format/mail-quotes.md).\n"
+         "\n"
          "minima = 128\n"
          "# Min-hash values of a sketch.\n"
          "\n"
@@ -462,6 +466,14 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "\n"
          "keep = longest\n"
          "# If two documents have the same runs, the longer text stays; if they are equally long, the first.\n"),
+    TEXT("mail",
+         "# mail.ini - mail by what its writer wrote, without quotes, signatures and footers\n"
+         "#\n"
+         "# Replies that quote one message share most of their words with it and with one another.\n"
+         "\n"
+         "[sketch]\n"
+         "mail_quotes = drop\n"
+         "# What is left out: docs/format/mail-quotes.md.\n"),
     TEXT("manku-2007",
          "# manku-2007.ini - simhash of 64 bits within a Hamming distance of 3\n"
          "#\n"

@@ -6,6 +6,7 @@
 #include "simd/sketch/sketch_kernels.h"
 #include "sketch/shingler.h"
 #include "text/fold.h"
+#include "text/mail_quotes.h"
 #include "text/text_stream.h"
 #include "text/tokeniser.h"
 
@@ -21,6 +22,7 @@ struct nd_sketcher {
     struct nd_tokeniser *tokeniser; /* for word shingles, else NULL */
     struct nd_text_stream *stream;  /* for character shingles, else NULL */
     struct nd_shingler shingler;
+    struct nd_mail_quotes quotes;
 };
 
 struct nd_sketch_params nd_sketch_params_default(void)
@@ -36,6 +38,9 @@ enum nd_status nd_sketch_params_check(const struct nd_sketch_params *params, str
     if (params->unit != ND_SHINGLE_WORDS && params->unit != ND_SHINGLE_CHARACTERS)
         return nd_fail(err, ND_EINVAL, "shingles of unit %u: the unit must be words or characters",
                        params->unit);
+    if (params->mail_quotes != ND_QUOTES_KEEP && params->mail_quotes != ND_QUOTES_DROP)
+        return nd_fail(err, ND_EINVAL, "mail_quotes: %u is neither keep nor drop",
+                       params->mail_quotes);
     return ND_OK;
 }
 
@@ -68,6 +73,7 @@ void nd_sketcher_free(struct nd_sketcher *s)
     nd_tokeniser_free(s->tokeniser);
     nd_text_stream_free(s->stream);
     nd_shingler_release(&s->shingler);
+    nd_mail_quotes_release(&s->quotes);
     free(s);
 }
 
@@ -147,11 +153,14 @@ static enum nd_status read_characters(struct nd_sketcher *s, const char *text, s
 enum nd_status nd_sketcher_read_valid(struct nd_sketcher *s, const char *text, size_t len,
                                       struct nd_sketch *out)
 {
+    struct nd_view own = {text, len};
     enum nd_status status;
 
+    if (s->params.mail_quotes == ND_QUOTES_DROP && !nd_mail_quotes_drop(&s->quotes, &own))
+        return ND_ENOMEM;
     nd_shingler_begin(&s->shingler, s->params.w);
-    status = s->params.unit == ND_SHINGLE_WORDS ? read_words(s, text, len)
-                                                : read_characters(s, text, len);
+    status = s->params.unit == ND_SHINGLE_WORDS ? read_words(s, own.data, own.len)
+                                                : read_characters(s, own.data, own.len);
     if (status != ND_OK)
         return status;
     return nd_shingler_end(&s->shingler, out) ? ND_OK : ND_ENOMEM;

@@ -33,13 +33,6 @@ bool nd_equal_bytes(struct nd_view a, struct nd_view b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-int nd_equal_tokens(enum nd_shingle_unit unit, struct nd_tokeniser *const tokeniser[2],
-                    struct nd_view a, struct nd_view b)
-{
-    return unit == ND_SHINGLE_WORDS ? nd_same_tokens(tokeniser[0], a, tokeniser[1], b)
-                                    : nd_same_characters(a, b);
-}
-
 enum nd_status nd_texts_identical(const struct nd_sketch_params *params,
                                   const struct nd_document *left, const struct nd_document *right,
                                   enum nd_identical *identical, struct nd_error *err)
@@ -58,7 +51,7 @@ enum nd_status nd_texts_identical(const struct nd_sketch_params *params,
     tokeniser[0] = nd_tokeniser_new();
     tokeniser[1] = nd_tokeniser_new();
     if (tokeniser[0] && tokeniser[1])
-        same = nd_equal_tokens(params->unit, tokeniser, a, b);
+        same = nd_same_as_sketched(params, tokeniser, a, b);
     nd_tokeniser_free(tokeniser[0]);
     nd_tokeniser_free(tokeniser[1]);
     if (same < 0)

@@ -24,9 +24,6 @@ enum nd_equal_by nd_equal_by(const struct nd_engine_plan *plan, bool is_short, b
 
 /* Whether the bytes of two documents are equal. */
 bool nd_equal_bytes(struct nd_view a, struct nd_view b);
-/* Whether their tokens are, or for shingles of characters their normalised texts.  1, 0, ND_ENOMEM. */
-int nd_equal_tokens(enum nd_shingle_unit unit, struct nd_tokeniser *const tokeniser[2],
-                    struct nd_view a, struct nd_view b);
 
 /*
  * Find out whether two texts are identical, whatever a recipe makes of it, without an engine; with

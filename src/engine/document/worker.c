@@ -6,6 +6,7 @@
 
 #include "base/replaced_hash.h"
 #include "engine/document/sketched.h"
+#include "match/same_tokens.h"
 
 enum nd_status nd_worker_fail(struct nd_worker *w, enum nd_status status, const char *what)
 {
@@ -233,7 +234,7 @@ int nd_worker_equal(struct nd_worker *w, enum nd_equal_by by, struct nd_view a, 
     if (by == ND_EQUAL_BY_BYTES)
         return nd_equal_bytes(a, b);
     if (by == ND_EQUAL_BY_TOKENS)
-        same = nd_equal_tokens(w->plan->params.sketch.unit, w->tokeniser, a, b);
+        same = nd_same_as_sketched(&w->plan->params.sketch, w->tokeniser, a, b);
     return same < 0 ? (int)nd_worker_fail(w, ND_ENOMEM, "comparing texts") : same;
 }
 

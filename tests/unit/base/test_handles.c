@@ -150,7 +150,7 @@ static void sketchers_go_on(void **state)
 {
     (void)state;
     for (int unit = 0; unit < 2; unit++) {
-        const struct nd_sketch_params params = {(enum nd_shingle_unit)unit, 3};
+        const struct nd_sketch_params params = {.unit = (enum nd_shingle_unit)unit, .w = 3};
         uint64_t expected[TEXTS];
         bool any = true;
 

@@ -65,7 +65,7 @@ static void make_texts(uint64_t seed)
 
 static void sign_all(const struct nd_method *m)
 {
-    struct nd_sketch_params words = {ND_SHINGLE_WORDS, 1};
+    struct nd_sketch_params words = {.unit = ND_SHINGLE_WORDS, .w = 1};
     struct nd_sketcher *sketcher = nd_sketcher_new(&words, NULL);
     struct nd_sketch sketch;
 

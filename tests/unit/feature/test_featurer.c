@@ -57,7 +57,7 @@ static void shingles_are_those_of_sketches(void **state)
     for (int characters = 0; characters < 2; characters++)
         for (unsigned w = 1; w <= ND_SHINGLE_MAX; w++) {
             struct nd_sketch_params sketch_params = {
-                characters ? ND_SHINGLE_CHARACTERS : ND_SHINGLE_WORDS, w};
+                .unit = characters ? ND_SHINGLE_CHARACTERS : ND_SHINGLE_WORDS, .w = w};
             struct nd_sketcher *s = nd_sketcher_new(&sketch_params, NULL);
             struct nd_sketch sketch;
             struct nd_featurer *f;

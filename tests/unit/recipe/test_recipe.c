@@ -255,7 +255,7 @@ static void the_default_recipe_file_says_the_defaults(void **state)
     len = fread(text, 1, sizeof text, file);
     assert_true(len > 0 && len < sizeof text);
     fclose(file);
-    recipe.dedup.sketch = (struct nd_sketch_params){ND_SHINGLE_CHARACTERS, 9};
+    recipe.dedup.sketch = (struct nd_sketch_params){.unit = ND_SHINGLE_CHARACTERS, .w = 9};
     recipe.dedup.candidates = ND_CANDIDATES_ALL;
     recipe.dedup.verify = ND_VERIFY_NONE;
     recipe.dedup.cluster = ND_CLUSTER_COMPONENTS;

@@ -115,7 +115,7 @@ static void no_two_are_the_same(void **state)
 static int compares_texts(const char *name)
 {
     return strcmp(name, "default") == 0 || strcmp(name, "short-texts") == 0 ||
-           strcmp(name, "lossless") == 0;
+           strcmp(name, "lossless") == 0 || strcmp(name, "mail") == 0;
 }
 
 static void each_is_a_method_or_compares_texts_without_idle_keys(void **state)
@@ -260,6 +260,8 @@ static const struct {
     {"lossless", "verify=containment"},
     {"lossless", "threshold=1"},
     {"lossless", "keep=longest"},
+    {"mail", "mail_quotes=drop"},
+    {"mail", "threshold=0.8"},
     {"short-texts", "unit=characters"},
     {"short-texts", "shingle=3"},
     {"short-texts", "threshold=0.7"},

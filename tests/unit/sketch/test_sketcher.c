@@ -109,7 +109,7 @@ static void a_text_of_many_windows_has_the_shingles_of_all_its_tokens(void **sta
 
 static void character_shingles_run_over_the_normalised_text(void **state)
 {
-    struct nd_sketch_params params = {ND_SHINGLE_CHARACTERS, 4};
+    struct nd_sketch_params params = {.unit = ND_SHINGLE_CHARACTERS, .w = 4};
     struct nd_sketcher *sketcher = nd_sketcher_new(&params, NULL);
     size_t len, n = 0;
     char *text = make_text(20000, 30, &len), *normal;
@@ -166,7 +166,7 @@ static void the_parts_may_come_later(void **state)
 
 static void shingles_of_no_tokens_or_too_many_are_refused(void **state)
 {
-    struct nd_sketch_params params = {ND_SHINGLE_WORDS, 0};
+    struct nd_sketch_params params = {.unit = ND_SHINGLE_WORDS, .w = 0};
     struct nd_error err;
 
     (void)state;
@@ -186,7 +186,7 @@ static void an_empty_text_after_a_full_one_is_empty(void **state)
 
     (void)state;
     for (int u = 0; u < 2; u++) {
-        struct nd_sketch_params params = {unit[u], 2};
+        struct nd_sketch_params params = {.unit = unit[u], .w = 2};
         struct nd_sketcher *sketcher = nd_sketcher_new(&params, NULL);
         struct nd_sketch sketch;
 

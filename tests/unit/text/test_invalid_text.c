@@ -38,7 +38,7 @@ static void read_all(const char *bytes, size_t len)
         memcpy(text, bytes, len);
     expected = nd_utf8_valid(text, len) ? ND_OK : ND_EINVAL;
     for (int unit = 0; unit < 2; unit++) {
-        const struct nd_sketch_params p = {(enum nd_shingle_unit)unit, 2};
+        const struct nd_sketch_params p = {.unit = (enum nd_shingle_unit)unit, .w = 2};
         struct nd_sketcher *sketcher = nd_sketcher_new(&p, NULL);
 
         assert_int_equal(nd_sketcher_run(sketcher, text, len, ND_SKETCH_ALL, &sketch), expected);

@@ -1,5 +1,6 @@
 /* test_text_memory.c - every allocation of the text layer fails once: no crash, no leak, ND_ENOMEM
  */
+#include "text/mail_quotes.h"
 #include "text/places.h"
 #include "text/text_stream.h"
 
@@ -122,11 +123,24 @@ static int tokenise(void)
     return status;
 }
 
+static int leave_quotes_out(void)
+{
+    static const char mail[] =
+        "Re: x\none two three four five six seven eight nine ten\nAda wrote:\n> x\n";
+    struct nd_mail_quotes quotes = {NULL};
+    struct nd_view view = {mail, sizeof mail - 1};
+    bool good = nd_mail_quotes_drop(&quotes, &view);
+
+    assert_true(!good || view.len < sizeof mail - 1);
+    nd_mail_quotes_release(&quotes);
+    return good ? ND_OK : ND_ENOMEM;
+}
+
 static void every_allocation_may_fail(void **unused)
 {
     static int (*const run[])(void) = {
-        repair,           normalise, list_tokens, list_places, list_tokens_in_place,
-        list_code_places, measure,   tokenise};
+        repair,           normalise, list_tokens, list_places,     list_tokens_in_place,
+        list_code_places, measure,   tokenise,    leave_quotes_out};
 
     (void)unused;
     fill();
