@@ -30,7 +30,7 @@ static enum beginning begins_warc(const char *p, size_t len, bool at_end)
     if (memcmp(p, word, len < n ? len : n) != 0)
         return BEGINS_NOT;
     for (; at < len && at < VERSION_MAX && (nd_is_digit(p[at]) || p[at] == '.'); at++)
-        digits += p[at] != '.';
+        digits = p[at] != '.' ? digits + 1 : 0; /* behind the last dot */
     if (at < len && p[at] == '\r')
         at++;
     if (at >= len)
