@@ -46,8 +46,8 @@ int main(int argc, char **argv)
         }
         nd_parser_reset(parser);
     }
-    printf("{\"records\": %llu, \"bytes\": %llu, \"documents\": %llu, \"seconds\": %.3f}\n", records,
-           bytes, documents, now() - began);
+    printf("{\"records\": %llu, \"bytes\": %llu, \"documents\": %llu, \"seconds\": %.3f}\n",
+           records, bytes, documents, now() - began);
     nd_batch_release(&batch);
     nd_input_close(input);
     nd_parser_free(parser);

@@ -7,7 +7,7 @@ Archives are made by a fixed generator: records of all types, with wrong lengths
 with LF or CR LF, with bodies in several charsets, in chunks and compressed.  Each record must be
 found with its content, and each text with its address.  Where the environment variable
 NEARDUP_TEST_DATA names a folder with warc-fixtures, their records are counted as well, and held
-against what fastwarc 0.15 and warcio 1.7 count.
+against what FastWARC 2.0.1 and warcio 1.8.1 count.
 """
 import glob
 import gzip

@@ -15,6 +15,10 @@
 #include "input/formats/detect.h"
 #include "input/formats/formats.h"
 #include "input/formats/lines.h"
+#include "input/library/codecs_load.h"
+#ifdef ND_WITH_BROTLI
+#include "input/library/brotli_load.h"
+#endif
 
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
@@ -251,6 +255,17 @@ void nd_web_unpacker_release(struct nd_web_unpacker *u)
 
 static const char TOO_LONG[] = "its body has more than 64 MiB when it is decompressed";
 
+/* Make room for more of the body: 1, 0 (too long), ND_ENOMEM. */
+static int make_room(struct nd_web_unpacker *u, size_t *more, const char **reason)
+{
+    *more = u->out.len < (1 << 16) ? 1 << 16 : u->out.len;
+    if (u->out.len > ND_WEB_BODY_MAX) {
+        *reason = TOO_LONG;
+        return 0;
+    }
+    return nd_buffer_reserve(&u->out, u->out.len + *more) ? 1 : ND_ENOMEM;
+}
+
 /* The wrapper of deflated bytes: gzip, zlib (RFC 1950), or none. */
 static uint32_t wrapper_of(struct nd_view v)
 {
@@ -276,7 +291,7 @@ static bool skip_wrapper(struct inflate_state *state, uint32_t wrapper)
 }
 
 /* Inflate as far as it goes: 1, 0 (too long), ND_ENOMEM. */
-static int inflate_all(struct nd_web_unpacker *u, struct nd_view v)
+static int inflate_all(struct nd_web_unpacker *u, struct nd_view v, const char **reason)
 {
     struct inflate_state *state = u->inflater;
     uint32_t wrapper = wrapper_of(v);
@@ -289,12 +304,11 @@ static int inflate_all(struct nd_web_unpacker *u, struct nd_view v)
         return 1;
     state->crc_flag = ISAL_DEFLATE; /* the checksum of a page that is clipped is not there */
     while (code == ISAL_DECOMP_OK && state->block_state != ISAL_BLOCK_FINISH) {
-        size_t more = u->out.len < (1 << 16) ? 1 << 16 : u->out.len;
+        size_t more;
+        int status = make_room(u, &more, reason);
 
-        if (u->out.len > ND_WEB_BODY_MAX)
-            return 0;
-        if (!nd_buffer_reserve(&u->out, u->out.len + more))
-            return ND_ENOMEM;
+        if (status != 1)
+            return status;
         state->next_out = (uint8_t *)u->out.data + u->out.len;
         state->avail_out = (uint32_t)more;
         code = isal_inflate(state);
@@ -324,13 +338,79 @@ static int unpack_deflated(struct nd_web_unpacker *u, struct nd_view *out, const
     if (!u->inflater && !(u->inflater = malloc(sizeof(struct inflate_state))))
         return ND_ENOMEM;
     u->out.len = 0;
-    status = inflate_all(u, *out);
-    if (status == 0)
-        *reason = TOO_LONG;
+    status = inflate_all(u, *out, reason);
     if (status == 1 && u->out.len) /* otherwise it is not compressed at all */
         *out = (struct nd_view){u->out.data, u->out.len};
     return status;
 }
+
+/* Decode as far as it goes: 1, 0 with the reason, ND_ENOMEM. */
+static int unpack_zstd(struct nd_web_unpacker *u, struct nd_view *v, const char **reason)
+{
+    ZSTD_inBuffer in = {v->data, v->len, 0};
+    size_t more, left = 1;
+    ZSTD_DStream *zstd;
+    int status = 1;
+
+    *reason = nd_zstd_load();
+    if (*reason)
+        return 0;
+    *reason = "";
+    zstd = nd_codecs.zstd_new();
+    if (!zstd)
+        return ND_ENOMEM;
+    u->out.len = 0;
+    while (status == 1 && left && (status = make_room(u, &more, reason)) == 1) {
+        ZSTD_outBuffer out = {u->out.data + u->out.len, more, 0};
+
+        left = nd_codecs.zstd_decode(zstd, &out, &in);
+        u->out.len += out.pos;
+        if (nd_codecs.zstd_is_error(left) || (out.pos < more && in.pos == in.size))
+            break;
+    }
+    (void)nd_codecs.zstd_free(zstd);
+    *v = (struct nd_view){u->out.data, u->out.len};
+    return status;
+}
+
+#ifdef ND_WITH_BROTLI
+static int unpack_brotli(struct nd_web_unpacker *u, struct nd_view *v, const char **reason)
+{
+    const uint8_t *in = (const uint8_t *)v->data;
+    BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
+    size_t in_len = v->len, more;
+    BrotliDecoderState *brotli;
+    int status = 1;
+
+    *reason = nd_brotli_load();
+    if (*reason)
+        return 0;
+    *reason = "";
+    brotli = nd_brotli.start(NULL, NULL, NULL);
+    if (!brotli)
+        return ND_ENOMEM;
+    u->out.len = 0;
+    while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT &&
+           (status = make_room(u, &more, reason)) == 1) {
+        uint8_t *out = (uint8_t *)u->out.data + u->out.len;
+        size_t room = more;
+
+        result = nd_brotli.decode(brotli, &in_len, &in, &room, &out, NULL);
+        u->out.len += more - room;
+    }
+    nd_brotli.stop(brotli);
+    *v = (struct nd_view){u->out.data, u->out.len};
+    return status;
+}
+#else
+static int unpack_brotli(struct nd_web_unpacker *u, struct nd_view *v, const char **reason)
+{
+    (void)u;
+    (void)v;
+    *reason = "neardup was built without brotli";
+    return 0;
+}
+#endif
 
 int nd_web_unpack(struct nd_web_unpacker *u, const struct nd_web_body *body, struct nd_view *out,
                   const char **reason)
@@ -340,12 +420,11 @@ int nd_web_unpack(struct nd_web_unpacker *u, const struct nd_web_body *body, str
         return ND_ENOMEM;
     if (out->len && is_deflated(body->encoding, *out))
         return unpack_deflated(u, out, reason);
-    if ((has_word(body->encoding, "br") || has_word(body->encoding, "zstd")) &&
-        !nd_utf8_valid(out->data, out->len)) {
-        *reason = has_word(body->encoding, "br")
-                      ? "its body is compressed by brotli, which is not read"
-                      : "its body is compressed by zstd, which is not read";
-        return 0;
-    }
+    if (nd_detect_compression(out->data, out->len) == ND_COMPRESSION_ZSTD)
+        return unpack_zstd(u, out, reason);
+    /* Brotli has no magic number: text that was left plain is text. */
+    if (has_word(body->encoding, "br") && !nd_utf8_valid(out->data, out->len) &&
+        !is_page(out->data, out->len))
+        return unpack_brotli(u, out, reason);
     return 1;
 }

@@ -18,6 +18,9 @@
 #ifdef ND_WITH_GMIME
 #include "input/library/mail_gmime_load.h"
 #endif
+#ifdef ND_WITH_BROTLI
+#include "input/library/brotli_load.h"
+#endif
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -221,6 +224,34 @@ const char *nd_gmime_load(void)
 }
 #endif
 
+/* ---- Opens libbrotlidec for the first body that is compressed by it ---- */
+
+#ifdef ND_WITH_BROTLI
+
+struct nd_brotli nd_brotli;
+
+const char *nd_brotli_load(void)
+{
+    static const struct nd_symbol symbols[] = {
+        {"BrotliDecoderCreateInstance", &nd_brotli.start},
+        {"BrotliDecoderDecompressStream", &nd_brotli.decode},
+        {"BrotliDecoderDestroyInstance", &nd_brotli.stop},
+    };
+    static struct nd_library brotli = {
+        .file = ND_BROTLI_SONAME,
+        .without = "brotli cannot be read without libbrotlidec (Debian: libbrotli1)",
+        .symbols = symbols,
+        .n_symbols = sizeof symbols / sizeof *symbols};
+
+    return nd_library_open(&brotli);
+}
+#else
+static const char *nd_brotli_load(void)
+{
+    return "neardup was built without brotli";
+}
+#endif
+
 /* ---- All of them ---- */
 
 #ifndef ND_WITH_GMIME
@@ -239,6 +270,7 @@ int nd_input_library(size_t i, struct nd_input_library *row)
         {"libarchive", "libarchive13", "tar and zip archives, .lz4", nd_libarchive_load},
         {"libxml2", "libxml2", "pages of HTML", nd_libxml_load},
         {"GMime", "libgmime-3.0-0", "mail", nd_gmime_load},
+        {"libbrotlidec", "libbrotli1", "bodies in web archives", nd_brotli_load},
         {"zlib", "zlib1g", "writing .gz", nd_zlib_load},
         {"libzstd", "libzstd1", ".zst", nd_zstd_load},
         {"liblzma", "liblzma5", ".xz", nd_lzma_load},
