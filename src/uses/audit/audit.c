@@ -1,7 +1,8 @@
 /* audit.c - was another tool right? what it removed held against what it kept, exactly */
 
 /*
- * Documents are removed or kept, as the tool's file says.  The inputs are read three times:
+ * Documents are removed or kept, as the tool's file says.  The inputs are read once, and documents
+ * again by their places:
  *
  *   1  the kept documents go into an engine, the removed ones are listed (audit_join.h)
  *   2  each removed document is compared with those that the engine finds, and with the kept one of
@@ -13,12 +14,10 @@
  * The samples are those documents whose places have the least hashes.
  */
 #include "base/hash.h"
-#include "sketch/sketcher.h"
 #include "uses/audit/audit_join.h"
 #include "uses/audit/audit_page.h"
 #include "uses/audit/overlaps.h"
 #include "uses/audit/removals.h"
-#include "uses/eval/lost.h"
 #include "uses/judging/proportions.h"
 #include "uses/use.h"
 
@@ -26,24 +25,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PASSES = 3 };
 /* Bytes of the texts of a sample: where documents are long, it has fewer of them. */
 #define SAMPLE_BYTES (UINT64_C(8) << 20)
-/* Distinct runs of removed documents whose loss is counted exactly. */
-#define RUNS_MOST (UINT64_C(1) << 17)
-
 /* A document of a sample: a doubtful one, or a kept one. */
 struct drawn_document {
     uint64_t hash, order;
     uint32_t number; /* among the removed ones, or among the kept ones */
     bool is_kept;
-    struct nd_place place;
 };
 
 struct audit_worker {
     struct nd_sketcher *sketcher;
     struct nd_overlaps_worker overlaps;
-    struct nd_lost lost;
 };
 
 struct auditing {
@@ -59,6 +52,9 @@ struct auditing {
     struct nd_sought *sought;
     size_t n_drawn;
     struct nd_overlaps overlaps;
+    struct nd_lost *runs;           /* of removed documents */
+    const struct nd_parsed *loaded; /* kept documents, of the batch, and the number of the first */
+    size_t from;
     struct nd_audit_result result;
     struct nd_audit_page page;
 };
@@ -66,87 +62,6 @@ struct auditing {
 static enum nd_status no_memory(struct nd_error *err)
 {
     return nd_fail(err, ND_ENOMEM, "out of memory");
-}
-
-/* ---- Passes ------------------------------------------------------------------------------------- */
-
-typedef enum nd_status batch_hook(struct auditing *a, const struct nd_reading_batch *batch,
-                                  struct nd_error *err);
-
-/* Read all documents once more: each goes to `parsed`, in any thread, and each batch to `each`. */
-static enum nd_status read_again(struct auditing *a, unsigned number,
-                                 void (*parsed)(void *context, struct nd_parsed *parsed,
-                                                unsigned worker),
-                                 batch_hook *each, struct nd_error *err)
-{
-    struct nd_run *run = &a->use.run;
-    const struct nd_reading_hooks hooks = {.parsed = parsed,
-                                           .context = a,
-                                           .record_bytes = run->budget.record_bytes,
-                                           .batch_bytes = run->budget.batch_bytes};
-    struct nd_reading *reading = nd_reading_new(run->pool, run->options->paths,
-                                                run->options->n_paths, &run->input, &hooks, err);
-    struct nd_reading_batch *batch;
-    enum nd_status status = reading ? ND_OK : ND_EINPUT;
-    int got = 1;
-
-    while (status == ND_OK && (got = nd_reading_next(reading, &batch, err)) > 0) {
-        struct nd_run_progress progress = nd_progress_of(batch, PASSES);
-
-        progress.pass = number;
-        progress.documents = run->summary->documents;
-        if (each)
-            status = each(a, batch, err);
-        if (status == ND_OK && atomic_load(&a->has_failed))
-            status = no_memory(err);
-        if (status == ND_OK && run->budget.total)
-            status =
-                nd_budget_check(&run->budget, progress.documents, batch->done, batch->total, err);
-        if (status == ND_OK)
-            status = nd_reporter_progress(&run->reporter, &progress, err);
-    }
-    nd_reading_free(reading);
-    return status == ND_OK && got < 0 ? (enum nd_status)got : status;
-}
-
-static enum nd_status compare(struct auditing *a, const struct nd_reading_batch *batch,
-                              struct nd_error *err)
-{
-    return nd_audit_join_compare(&a->join, batch, err);
-}
-
-/* The `parsed` hook of the second pass: note the runs of removed documents. */
-static void note_runs(void *context, struct nd_parsed *parsed, unsigned worker)
-{
-    struct auditing *a = context;
-    struct audit_worker *w = &a->worker[worker];
-    struct nd_audit_shingles s;
-
-    if (!nd_audit_find_removed(&a->join, nd_audit_order(&parsed->record)))
-        return;
-    if (nd_audit_shingles_of(w->sketcher, parsed->document.text, &s) != ND_OK ||
-        (!s.is_empty && !nd_lost_add_removed(&w->lost, s.item, s.n)))
-        atomic_store(&a->has_failed, true);
-}
-
-/* The `parsed` hook of the third pass: what kept documents have. */
-static void search(void *context, struct nd_parsed *parsed, unsigned worker)
-{
-    struct auditing *a = context;
-    struct audit_worker *w = &a->worker[worker];
-    const uint64_t order = nd_audit_order(&parsed->record);
-    struct nd_audit_shingles s;
-
-    if (nd_audit_find_removed(&a->join, order))
-        return;
-    if (nd_audit_shingles_of(w->sketcher, parsed->document.text, &s) != ND_OK) {
-        atomic_store(&a->has_failed, true);
-        return;
-    }
-    if (!s.is_empty)
-        nd_lost_meet_kept(&a->worker[0].lost, s.item, s.n);
-    nd_overlaps_take(&a->overlaps, &w->overlaps, order, s.item, s.n,
-                     s.is_empty ? NULL : nd_sketcher_shingles(w->sketcher));
 }
 
 /* ---- The samples --------------------------------------------------------------------------------- */
@@ -195,7 +110,7 @@ static size_t draw_kept(struct auditing *a, struct drawn_document *drawn, size_t
 
         if (hash > bound)
             continue;
-        drawn[n++] = (struct drawn_document){hash, order, (uint32_t)i, true, places->item[i]};
+        drawn[n++] = (struct drawn_document){hash, order, (uint32_t)i, true};
         if (n < 2 * size)
             continue;
         n = cut(drawn, n, size);
@@ -210,14 +125,12 @@ static size_t draw_doubtful(struct auditing *a, struct drawn_document *drawn, si
     const struct nd_audit_join *j = &a->join;
     size_t n = 0;
 
-    for (size_t i = 0; i < j->n_listed; i++) {
-        const struct nd_audit_listed *listed = &j->listed[i];
-        const uint64_t order = j->removed[listed->number].order;
+    for (size_t i = 0; i < j->n_removed; i++)
+        if (!nd_audit_nearest_reaches(&j->removed[i].best, j->threshold)) {
+            const uint64_t order = nd_audit_order_of(&j->at.item[i]);
 
-        if (listed->is_doubtful)
-            drawn[n++] = (struct drawn_document){nd_mix64(order), order, listed->number, false,
-                                                 listed->place};
-    }
+            drawn[n++] = (struct drawn_document){nd_mix64(order), order, (uint32_t)i, false};
+        }
     return cut(drawn, n, size);
 }
 
@@ -253,12 +166,13 @@ static void read_drawn(void *context, size_t task, unsigned worker)
 {
     struct auditing *a = context;
     const struct drawn_document *d = &a->drawn[task];
+    const struct nd_places *places = d->is_kept ? &a->use.run.places : &a->join.at;
     struct nd_sought *sought = &a->sought[task];
     struct nd_audit_shingles s;
     struct nd_view text;
     struct nd_error err;
 
-    if (nd_lookup_text(a->use.run.lookup, &d->place, worker, &text, &err) != ND_OK ||
+    if (nd_lookup_text(a->use.run.lookup, &places->item[d->number], worker, &text, &err) != ND_OK ||
         nd_audit_shingles_of(a->worker[worker].sketcher, text, &s) != ND_OK ||
         !(sought->shingle = nd_alloc_array(s.n, sizeof *s.item))) {
         atomic_store(&a->has_failed, true);
@@ -280,7 +194,6 @@ static enum nd_status make_workers(struct auditing *a, struct nd_error *err)
     if (!a->worker)
         return no_memory(err);
     for (unsigned i = 0; i < a->n_workers; i++) {
-        a->worker[i].lost.most = RUNS_MOST;
         a->worker[i].sketcher = nd_sketcher_new(&run->recipe->dedup.sketch, err);
         if (!a->worker[i].sketcher)
             return ND_ENOMEM;
@@ -288,23 +201,53 @@ static enum nd_status make_workers(struct auditing *a, struct nd_error *err)
     return ND_OK;
 }
 
-/* Get ready for the third pass: read the samples, and join the runs that the workers noted. */
+/* Get ready for the search. */
 static enum nd_status list(struct auditing *a, struct nd_error *err)
 {
-    struct nd_lost *lost = &a->worker[0].lost;
-
     a->sought = calloc(a->n_drawn + 1, sizeof *a->sought);
-    if (!a->sought)
+    a->runs = nd_audit_join_runs(&a->join);
+    if (!a->sought || !a->runs)
         return no_memory(err);
     nd_pool_run(a->use.run.pool, a->n_drawn, read_drawn, a);
     if (atomic_load(&a->has_failed) ||
         !nd_overlaps_init(&a->overlaps, a->sought, a->n_drawn, a->join.threshold))
         return no_memory(err);
     for (unsigned i = 0; i < a->n_workers; i++)
-        if (!nd_overlaps_worker_init(&a->worker[i].overlaps, &a->overlaps) ||
-            (i && !nd_lost_join(lost, &a->worker[i].lost)))
+        if (!nd_overlaps_worker_init(&a->worker[i].overlaps, &a->overlaps))
             return no_memory(err);
-    return nd_lost_seal(lost) ? ND_OK : no_memory(err);
+    return ND_OK;
+}
+
+/* ---- The search ---------------------------------------------------------------------------------- */
+
+static void search_one(void *context, size_t task, unsigned worker)
+{
+    struct auditing *a = context;
+    struct audit_worker *w = &a->worker[worker];
+    const struct nd_parsed *parsed = &a->loaded[task];
+    struct nd_audit_shingles s;
+
+    if (nd_audit_shingles_of(w->sketcher, parsed->document.text, &s) != ND_OK) {
+        atomic_store(&a->has_failed, true);
+        return;
+    }
+    if (s.set)
+        nd_lost_meet_kept(a->runs, s.item, s.n);
+    nd_overlaps_take(&a->overlaps, &w->overlaps,
+                     nd_audit_order_of(&a->use.run.places.item[a->from + task]), s.item, s.n,
+                     s.set);
+}
+
+/* Search n kept documents (nd_audit_take). */
+static enum nd_status search(void *context, const struct nd_parsed *loaded, size_t from, size_t n,
+                             struct nd_error *err)
+{
+    struct auditing *a = context;
+
+    a->from = from;
+    a->loaded = loaded;
+    nd_pool_run(a->use.run.pool, n, search_one, a);
+    return atomic_load(&a->has_failed) ? no_memory(err) : ND_OK;
 }
 
 /* ---- What comes of it --------------------------------------------------------------------------- */
@@ -328,7 +271,7 @@ static void judge(struct auditing *a)
             nd_audit_nearest_offer(&a->join.removed[a->drawn[i].number].best, *nearest);
         }
     }
-    nd_lost_count(&first->lost, &a->result.runs, &a->result.runs_lost);
+    nd_lost_count(a->runs, &a->result.runs, &a->result.runs_lost);
 }
 
 static void put_rated(struct nd_use *use, const char *const key[3], const struct nd_rated *rated)
@@ -394,7 +337,7 @@ static enum nd_status put_page(struct auditing *a, struct nd_error *err)
 
 /* ---- All of it ---------------------------------------------------------------------------------- */
 
-static enum nd_status first_pass(struct auditing *a, struct nd_error *err)
+static enum nd_status read_all(struct auditing *a, struct nd_error *err)
 {
     struct nd_run *run = &a->use.run;
     enum nd_status status = nd_publisher_claim(&run->outputs.publisher, a->params->page, NULL, err);
@@ -410,13 +353,16 @@ static enum nd_status first_pass(struct auditing *a, struct nd_error *err)
     return status == ND_OK ? nd_audit_join_listed(&a->join, err) : status;
 }
 
-static enum nd_status other_passes(struct auditing *a, struct nd_error *err)
+static enum nd_status audit(struct auditing *a, struct nd_error *err)
 {
-    enum nd_status status = make_workers(a, err);
+    struct nd_run *run = &a->use.run;
+    enum nd_status status = read_all(a, err);
 
     if (status == ND_OK)
-        status = read_again(a, 2, note_runs, compare, err);
-    nd_run_retire_dedup(&a->use.run);
+        status = make_workers(a, err);
+    if (status == ND_OK)
+        status = nd_audit_read_again(run, &a->join.at, 2, nd_audit_join_compare, &a->join, err);
+    nd_run_retire_dedup(run);
     if (status == ND_OK)
         status = nd_audit_count(&a->join, &a->result, err);
     if (status == ND_OK)
@@ -426,7 +372,7 @@ static enum nd_status other_passes(struct auditing *a, struct nd_error *err)
     if (status == ND_OK)
         status = list(a, err);
     if (status == ND_OK)
-        status = read_again(a, 3, search, NULL, err);
+        status = nd_audit_read_again(run, &run->places, 3, search, a, err);
     if (status == ND_OK)
         judge(a);
     return status;
@@ -446,7 +392,6 @@ static void release(struct auditing *a)
     for (unsigned i = 0; a->worker && i < a->n_workers; i++) {
         nd_sketcher_free(a->worker[i].sketcher);
         nd_overlaps_worker_release(&a->worker[i].overlaps);
-        nd_lost_release(&a->worker[i].lost);
     }
     for (size_t i = 0; a->sought && i < a->n_drawn; i++)
         free(a->sought[i].shingle);
@@ -464,17 +409,12 @@ struct nd_audit_params nd_audit_params_default(void)
     return (struct nd_audit_params){.sample = 2000};
 }
 
-static enum nd_status check(const struct nd_run_options *options,
-                            const struct nd_audit_params *params, struct nd_error *err)
+static enum nd_status check(const struct nd_audit_params *params, struct nd_error *err)
 {
     if (!params->removed)
         return nd_fail(err, ND_EINVAL, "audit needs the file that says what was removed");
     if (!params->sample)
         return nd_fail(err, ND_EINVAL, "sample: there must be a document in it");
-    for (size_t i = 0; i < options->n_paths; i++)
-        if (strcmp(options->paths[i], "-") == 0)
-            return nd_fail(err, ND_EINVAL,
-                           "audit reads the documents several times: name files or folders");
     return ND_OK;
 }
 
@@ -488,14 +428,14 @@ enum nd_status nd_run_audit(const struct nd_run_options *options,
                                            .n_reads = params->clusters ? 2 : 1,
                                            .ignores_signatures = true,
                                            .writes_output = true,
-                                           .passes = PASSES};
+                                           .passes = ND_AUDIT_PASSES};
     struct auditing a = {.params = params};
     struct nd_error room = {0};
     enum nd_status status;
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
-    status = check(options, params, err);
+    status = check(params, err);
     if (status == ND_OK)
         status = nd_removals_read(&a.removals, params->removed, params->clusters, err);
     if (status != ND_OK) {
@@ -506,9 +446,7 @@ enum nd_status nd_run_audit(const struct nd_run_options *options,
     a.page.result = &a.result;
     status = nd_use_begin(&a.use, options, &request, events, err);
     if (status == ND_OK)
-        status = first_pass(&a, err);
-    if (status == ND_OK)
-        status = other_passes(&a, err);
+        status = audit(&a, err);
     if (status == ND_OK)
         status = report(&a, err);
     status = nd_use_end(&a.use, status, a.result.searched - a.result.join_missed, summary, err);

@@ -9,42 +9,24 @@
 #include "base/memory.h"
 #include "recipe/recipe_struct.h"
 
+/* Distinct runs of removed documents whose loss is counted exactly. */
+#define RUNS_MOST (UINT64_C(1) << 17)
+
 /* Working memory of a thread that compares removed documents with the kept ones of their clusters. */
 struct nd_audit_join_worker {
-    struct nd_sketcher *sketcher;
-    /* The shingles of the kept document that was read last, by its number; many removed ones follow
-     * one another that have the same. */
-    uint64_t *shingle;
-    size_t n, capacity;
-    uint32_t kept;
+    struct nd_sketcher *sketcher[2]; /* of the removed one, and of the kept one: */
+    struct nd_audit_shingles
+        own;       /* that was read last, by its number; many removed ones follow one */
+    uint32_t kept; /* another that have the same */
+    struct nd_lost runs;
     struct nd_error error;
 };
 
 /* ---- Documents and their places ----------------------------------------------------------------- */
 
-uint64_t nd_audit_order(const struct nd_record *record)
-{
-    return (uint64_t)record->source << 40 | record->line;
-}
-
 uint64_t nd_audit_order_of(const struct nd_place *place)
 {
     return (uint64_t)place->source << 40 | place->line;
-}
-
-struct nd_audit_removed *nd_audit_find_removed(const struct nd_audit_join *j, uint64_t order)
-{
-    size_t from = 0, to = j->n_removed;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-
-        if (j->removed[middle].order < order)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < j->n_removed && j->removed[from].order == order ? &j->removed[from] : NULL;
 }
 
 uint32_t nd_audit_find_kept(const struct nd_audit_join *j, uint64_t order)
@@ -69,21 +51,6 @@ bool nd_audit_is_far(const struct nd_audit_join *j, const struct nd_audit_remove
     return removed->either && !nd_audit_nearest_reaches(&own, j->threshold);
 }
 
-const struct nd_place *nd_audit_listed_place(const struct nd_audit_join *j, uint32_t number)
-{
-    size_t from = 0, to = j->n_listed;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-
-        if (j->listed[middle].number < number)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return &j->listed[from].place;
-}
-
 enum nd_status nd_audit_shingles_of(struct nd_sketcher *sketcher, struct nd_view text,
                                     struct nd_audit_shingles *out)
 {
@@ -93,12 +60,54 @@ enum nd_status nd_audit_shingles_of(struct nd_sketcher *sketcher, struct nd_view
         return status;
     out->n = (size_t)out->sketch.n_shingles;
     out->item = out->sketch.shingle;
-    out->is_empty = !out->n;
-    if (out->is_empty) {
+    out->set = nd_sketcher_shingles(sketcher);
+    if (!out->n) {
         out->n = 1;
         out->item = &out->sketch.identity;
+        out->set = NULL;
     }
     return ND_OK;
+}
+
+/* Read and take all documents, a batch after the other. */
+static enum nd_status load_all(struct nd_run *run, struct nd_loader *loader, size_t count,
+                               struct nd_run_progress *progress, nd_audit_take *take, void *context,
+                               struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t from = 0, n; status == ND_OK && from < count; from += n) {
+        const struct nd_parsed *loaded;
+
+        n = nd_loader_batch(loader, NULL, from, count);
+        status = nd_loader_load(loader, NULL, from, n, true, &loaded, err);
+        if (status == ND_OK)
+            status = take(context, loaded, from, n, err);
+        progress->pass_done = from + n;
+        if (status == ND_OK && run->budget.total)
+            status = nd_budget_check(&run->budget, progress->documents, 1, 1, err);
+        if (status == ND_OK)
+            status = nd_reporter_progress(&run->reporter, progress, err);
+    }
+    return status;
+}
+
+enum nd_status nd_audit_read_again(struct nd_run *run, const struct nd_places *places,
+                                   unsigned pass, nd_audit_take *take, void *context,
+                                   struct nd_error *err)
+{
+    struct nd_run_progress progress = {.documents = run->summary->documents,
+                                       .pass = pass,
+                                       .passes = ND_AUDIT_PASSES,
+                                       .pass_total = places->count};
+    struct nd_loader *loader =
+        nd_loader_new(run->pool, run->reading, run->lookup, places, &run->input, err);
+    enum nd_status status = ND_ENOMEM;
+
+    if (loader)
+        status = load_all(run, loader, places->count, &progress, take, context, err);
+    nd_loader_free(loader);
+    return status;
 }
 
 /* ---- The engine ------------------------------------------------------------------------------- */
@@ -127,7 +136,7 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
 static enum nd_status note(void *context, const struct nd_found_pair *pair)
 {
     struct nd_audit_join *j = context;
-    struct nd_audit_removed *r = &j->removed[j->number[pair->a]];
+    struct nd_audit_removed *r = &j->removed[j->from + pair->a];
     struct nd_overlap o = pair->overlap;
     struct nd_audit_nearest found;
 
@@ -150,10 +159,13 @@ static enum nd_status make_workers(struct nd_audit_join *j, struct nd_error *err
     if (!j->worker)
         return no_memory(err);
     for (unsigned i = 0; i < j->n_workers; i++) {
-        j->worker[i].kept = ND_REMOVAL_NONE;
-        j->worker[i].sketcher = nd_sketcher_new(&j->run->recipe->dedup.sketch, err);
-        if (!j->worker[i].sketcher)
-            return ND_ENOMEM;
+        struct nd_audit_join_worker *w = &j->worker[i];
+
+        w->kept = ND_REMOVAL_NONE;
+        w->runs.most = RUNS_MOST;
+        for (unsigned k = 0; k < 2; k++)
+            if (!(w->sketcher[k] = nd_sketcher_new(&j->run->recipe->dedup.sketch, err)))
+                return ND_ENOMEM;
     }
     return ND_OK;
 }
@@ -197,20 +209,20 @@ enum nd_status nd_audit_join_begin(struct nd_audit_join *j, struct nd_error *err
 void nd_audit_join_release(struct nd_audit_join *j)
 {
     for (unsigned i = 0; j->worker && i < j->n_workers; i++) {
-        nd_sketcher_free(j->worker[i].sketcher);
-        free(j->worker[i].shingle);
+        nd_sketcher_free(j->worker[i].sketcher[0]);
+        nd_sketcher_free(j->worker[i].sketcher[1]);
+        nd_lost_release(&j->worker[i].runs);
     }
     free(j->worker);
     free(j->removed);
-    free(j->listed);
     free(j->item);
-    free(j->number);
+    nd_places_release(&j->at);
     nd_streamed_release(&j->streamed);
     nd_json_release(&j->name);
     nd_json_release(&j->value);
 }
 
-/* ---- The first pass ----------------------------------------------------------------------------- */
+/* ---- All documents ----------------------------------------------------------------------------- */
 
 /* The key by which the removals know a document.  False: they cannot, as it has no number. */
 static bool key_of(struct nd_audit_join *j, const struct nd_parsed *parsed, uint64_t *key)
@@ -229,14 +241,13 @@ static bool key_of(struct nd_audit_join *j, const struct nd_parsed *parsed, uint
     return true;
 }
 
-static enum nd_status list_removed(struct nd_audit_join *j, const struct nd_parsed *parsed,
-                                   struct nd_removed_name *removal, struct nd_error *err)
+static enum nd_status list_removed(struct nd_audit_join *j, struct nd_removed_name *name,
+                                   const struct nd_place *place, struct nd_error *err)
 {
-    removal->is_met = true;
-    if (!ND_RESERVE(j->removed, &j->room[0], j->n_removed + 1))
+    name->is_met = true;
+    if (!ND_RESERVE(j->removed, &j->room[0], j->n_removed + 1) || !nd_places_add(&j->at, place))
         return no_memory(err);
-    j->removed[j->n_removed++] = (struct nd_audit_removed){.order = nd_audit_order(&parsed->record),
-                                                           .cluster = removal->cluster};
+    j->removed[j->n_removed++] = (struct nd_audit_removed){.cluster = name->cluster};
     return ND_OK;
 }
 
@@ -275,22 +286,22 @@ static enum nd_status list_document(void *context, const struct nd_parsed *parse
         return nd_fail(err, ND_EINVAL,
                        "%s: it numbers the records of one file, and there are several inputs",
                        j->removals->path);
+    status = nd_lookup_keep(j->run->lookup, &parsed->record, &place, err);
+    if (status != ND_OK)
+        return status;
     if (known && known->is_removed)
-        return list_removed(j, parsed, known, err);
+        return list_removed(j, known, &place, err);
     stand_for(j, (uint32_t)j->run->places.count, key, has_key, known);
     j->kept_bytes += parsed->document.text.len;
     j->item[j->n_items++] = nd_parsed_item(parsed);
-    status = nd_lookup_keep(j->run->lookup, &parsed->record, &place, err);
-    if (status == ND_OK && !nd_places_add(&j->run->places, &place))
-        return no_memory(err);
-    return status;
+    return nd_places_add(&j->run->places, &place) ? ND_OK : no_memory(err);
 }
 
 /* Room for what the engine is given of a batch. */
 static bool reserve(struct nd_audit_join *j, size_t n)
 {
     j->n_items = 0;
-    return ND_RESERVE(j->item, &j->room[1], n) && ND_RESERVE(j->number, &j->room[2], n);
+    return ND_RESERVE(j->item, &j->room[1], n);
 }
 
 enum nd_status nd_audit_join_list(void *join, const struct nd_reading_batch *batch,
@@ -316,13 +327,12 @@ enum nd_status nd_audit_join_listed(struct nd_audit_join *j, struct nd_error *er
                    j->removals->path, missing, j->removals->n_removed);
 }
 
-/* ---- The second pass ---------------------------------------------------------------------------- */
+/* ---- Removed documents ---------------------------------------------------------------------------- */
 
 /* Have the shingles of a kept document at hand. */
 static enum nd_status read_kept(struct nd_audit_join *j, struct nd_audit_join_worker *w,
                                 unsigned worker, uint32_t kept)
 {
-    struct nd_audit_shingles s;
     struct nd_view text;
     enum nd_status status;
 
@@ -331,109 +341,95 @@ static enum nd_status read_kept(struct nd_audit_join *j, struct nd_audit_join_wo
     w->kept = ND_REMOVAL_NONE;
     status = nd_lookup_text(j->run->lookup, &j->run->places.item[kept], worker, &text, &w->error);
     if (status == ND_OK)
-        status = nd_audit_shingles_of(w->sketcher, text, &s);
-    if (status == ND_OK && !ND_RESERVE(w->shingle, &w->capacity, s.n))
-        status = ND_ENOMEM;
-    if (status != ND_OK)
-        return status;
-    memcpy(w->shingle, s.item, s.n * sizeof *s.item);
-    w->n = s.n;
-    w->kept = kept;
-    return ND_OK;
+        status = nd_audit_shingles_of(w->sketcher[1], text, &w->own);
+    if (status == ND_OK)
+        w->kept = kept;
+    return status;
 }
 
 /* Compare a removed document with the kept one of its cluster, unless the engine found that. */
-static void compare_with_own(void *context, size_t task, unsigned worker)
+static enum nd_status compare_with_own(struct nd_audit_join *j, struct nd_audit_join_worker *w,
+                                       unsigned worker, const struct nd_audit_shingles *s,
+                                       struct nd_audit_removed *r)
+{
+    const uint32_t kept =
+        r->cluster != ND_REMOVAL_NONE ? j->removals->cluster[r->cluster].kept : ND_REMOVAL_NONE;
+    struct nd_audit_nearest found;
+    enum nd_status status;
+
+    if (r->either || kept == ND_REMOVAL_NONE)
+        return ND_OK;
+    status = read_kept(j, w, worker, kept);
+    if (status != ND_OK)
+        return status;
+    found.order = nd_audit_order_of(&j->run->places.item[kept]);
+    found.shared = !s->set && !w->own.set;
+    if (s->set && w->own.set)
+        found.shared = (uint32_t)nd_shingle_set_shared(w->own.set, s->item, s->n, 0);
+    found.either = (uint32_t)(w->own.n + s->n - found.shared);
+    r->shared = found.shared;
+    r->either = found.either;
+    nd_audit_nearest_offer(&r->best, found);
+    return ND_OK;
+}
+
+static void finish_one(void *context, size_t task, unsigned worker)
 {
     struct nd_audit_join *j = context;
     struct nd_audit_join_worker *w = &j->worker[worker];
-    struct nd_audit_removed *r = &j->removed[j->number[task]];
     struct nd_audit_shingles s;
-    struct nd_overlap o = {0};
-    enum nd_status status;
-    uint32_t kept;
+    enum nd_status status = w->error.status;
 
-    if (r->cluster == ND_REMOVAL_NONE || r->either || w->error.status != ND_OK)
+    if (status != ND_OK)
         return;
-    kept = j->removals->cluster[r->cluster].kept;
-    if (kept == ND_REMOVAL_NONE)
-        return;
-    status = read_kept(j, w, worker, kept);
+    status = nd_audit_shingles_of(w->sketcher[0], j->item[task].text, &s);
+    if (status == ND_OK && s.set && !nd_lost_add_removed(&w->runs, s.item, s.n))
+        status = ND_ENOMEM;
     if (status == ND_OK)
-        status = nd_audit_shingles_of(w->sketcher, j->item[task].text, &s);
-    if (status == ND_OK)
-        status = nd_shingles_overlap(w->shingle, w->n, s.item, s.n, &o);
-    if (status != ND_OK) {
-        if (w->error.status == ND_OK)
-            (void)no_memory(&w->error);
-        return;
-    }
-    r->shared = (uint32_t)o.shared;
-    r->either = (uint32_t)(o.a + o.b - o.shared);
-    nd_audit_nearest_offer(&r->best,
-                           (struct nd_audit_nearest){nd_audit_order_of(&j->run->places.item[kept]),
-                                                     r->shared, r->either});
+        status = compare_with_own(j, w, worker, &s, &j->removed[j->from + task]);
+    if (status != ND_OK && w->error.status == ND_OK)
+        (void)no_memory(&w->error);
 }
 
-/* Choose the removed documents of a batch. */
-static void choose_removed(struct nd_audit_join *j, const struct nd_reading_batch *batch,
-                           const struct nd_record **record)
+static enum nd_status finish_all(struct nd_audit_join *j, struct nd_error *err)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct nd_parsed *parsed = &batch->parsed[i];
-        const struct nd_audit_removed *removed =
-            parsed->bad ? NULL : nd_audit_find_removed(j, nd_audit_order(&parsed->record));
-
-        if (!removed)
-            continue;
-        record[j->n_items] = &parsed->record;
-        j->number[j->n_items] = (uint32_t)(removed - j->removed);
-        j->item[j->n_items++] = nd_parsed_item(parsed);
-    }
-}
-
-/* List those that have no match by now, and those that are far from their kept one. */
-static enum nd_status list_some(struct nd_audit_join *j, const struct nd_record *const *record,
-                                struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-
-    for (size_t i = 0; status == ND_OK && i < j->n_items; i++) {
-        const struct nd_audit_removed *r = &j->removed[j->number[i]];
-        const bool is_doubtful = !nd_audit_nearest_reaches(&r->best, j->threshold);
-        struct nd_audit_listed *listed;
-
-        if (!is_doubtful && !nd_audit_is_far(j, r))
-            continue;
-        if (!ND_RESERVE(j->listed, &j->room[3], j->n_listed + 1))
-            return no_memory(err);
-        listed = &j->listed[j->n_listed++];
-        listed->number = j->number[i];
-        listed->is_doubtful = is_doubtful;
-        j->n_doubtful += is_doubtful;
-        j->doubtful_bytes += is_doubtful ? j->item[i].text.len : 0;
-        status = nd_lookup_keep(j->run->lookup, record[i], &listed->place, err);
-    }
-    return status;
-}
-
-enum nd_status nd_audit_join_compare(struct nd_audit_join *j, const struct nd_reading_batch *batch,
-                                     struct nd_error *err)
-{
-    const struct nd_record **record = nd_alloc_array(batch->count + 1, sizeof *record);
-    enum nd_status status = record && reserve(j, batch->count) ? ND_OK : no_memory(err);
-
-    if (status == ND_OK) {
-        choose_removed(j, batch, record);
-        status = nd_streamed_push(&j->streamed, j->item, j->n_items, err);
-    }
-    if (status == ND_OK)
-        nd_pool_run(j->run->pool, j->n_items, compare_with_own, j);
-    for (unsigned i = 0; status == ND_OK && i < j->n_workers; i++)
-        if ((status = j->worker[i].error.status) != ND_OK)
+    nd_pool_run(j->run->pool, j->n_items, finish_one, j);
+    for (unsigned i = 0; i < j->n_workers; i++)
+        if (j->worker[i].error.status != ND_OK) {
             *err = j->worker[i].error;
-    if (status == ND_OK)
-        status = list_some(j, record, err);
-    free(record);
-    return status;
+            return err->status;
+        }
+    for (size_t i = 0; i < j->n_items; i++)
+        if (!nd_audit_nearest_reaches(&j->removed[j->from + i].best, j->threshold)) {
+            j->n_doubtful++;
+            j->doubtful_bytes += j->item[i].text.len;
+        }
+    return ND_OK;
+}
+
+enum nd_status nd_audit_join_compare(void *join, const struct nd_parsed *loaded, size_t from,
+                                     size_t n, struct nd_error *err)
+{
+    struct nd_audit_join *j = join;
+    enum nd_status status;
+
+    if (!reserve(j, n))
+        return no_memory(err);
+    j->from = from;
+    for (size_t i = 0; i < n; i++)
+        j->item[j->n_items++] = nd_parsed_item(&loaded[i]);
+    status = nd_streamed_push(&j->streamed, j->item, n, err);
+    return status == ND_OK ? finish_all(j, err) : status;
+}
+
+struct nd_lost *nd_audit_join_runs(struct nd_audit_join *j)
+{
+    struct nd_lost *all = &j->worker[0].runs;
+
+    for (unsigned i = 1; i < j->n_workers; i++) {
+        if (!nd_lost_join(all, &j->worker[i].runs))
+            return NULL;
+        nd_lost_release(&j->worker[i].runs);
+    }
+    return nd_lost_seal(all) ? all : NULL;
 }

@@ -180,7 +180,7 @@ static enum nd_status put_case(struct audit_writing *w, uint32_t removed, unsign
         status = read_side(w, 0, &j->run->places.item[nd_audit_find_kept(j, nearest->order)],
                            "nearest kept", &side[0], err);
     if (status == ND_OK)
-        status = read_side(w, 1, nd_audit_listed_place(j, removed), "removed", &side[1], err);
+        status = read_side(w, 1, &j->at.item[removed], "removed", &side[1], err);
     if (status != ND_OK)
         return status;
     nd_html_format(&w->page, "<article class=\"case\" id=\"case-%u\"><h3>%u. ", number, number);
@@ -230,8 +230,7 @@ static enum nd_status put_cluster(struct audit_writing *w, const struct nd_audit
         w, 0, &j->run->places.item[j->removals->cluster[c->number].kept], "kept", &side[0], err);
 
     if (status == ND_OK)
-        status = read_side(w, 1, nd_audit_listed_place(j, c->farthest), "the farthest removed",
-                           &side[1], err);
+        status = read_side(w, 1, &j->at.item[c->farthest], "the farthest removed", &side[1], err);
     if (status != ND_OK)
         return status;
     nd_html_format(&w->page, "<article class=\"case\" id=\"cluster-%u\"><h3>%u. ", number, number);
