@@ -391,7 +391,8 @@ const struct command command_table[] = {
      "  neardup audit corpus.jsonl --removed removed-ids.txt\n"
      "  neardup audit corpus.jsonl --removed 000000.remove --clusters 000000.clusters --report "
      "audit.html\n"
-     "  neardup audit shards/*.jsonl.gz --removed attributes.jsonl --threshold 0.7 --json\n",
+     "  neardup audit shards/*.jsonl.gz --removed clusters.tsv --unmatched restore.tsv "
+     "--false-clusters false.tsv\n",
      .fits = audit_fits, .use = use_audit},
     {"clusters", FOR_CLUSTERS, "[OPTION…] [FILE|-]…",
      "Count clusters by their sizes, and near duplicates of a document, without any truth.",

@@ -767,6 +767,15 @@ const struct option option_table[] = {
      "a page for people: the removed documents that are least like any kept one, and the largest "
      "false clusters, side by side",
      FOR_AUDIT, TEXT(use.audit.page)},
+    {NULL, "unmatched", 0, "FILE",
+     "a row for each removed document without a match: the nearest kept one, if it is known, and "
+     "that "
+     "of its cluster",
+     FOR_AUDIT, TEXT(use.audit.unmatched)},
+    {NULL, "false-clusters", 0, "FILE",
+     "a row for each cluster that has removed documents far from the kept one: how many, and the "
+     "farthest",
+     FOR_AUDIT, TEXT(use.audit.false_clusters)},
     {NULL, "annotate", 'a', NULL,
      "write all records, and add to each what it duplicates, its cluster and the resemblance: in "
      "JSON Lines as the field neardup, in CSV and TSV as columns neardup.…, in mail as the field "
@@ -852,7 +861,7 @@ const struct option option_table[] = {
      RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again (default: $TMPDIR, or /tmp)",
-     FOR_PLAN | FOR_SKETCH | FOR_INDEX, RUN},
+     FOR_PLAN | FOR_SKETCH | FOR_INDEX | FOR_AUDIT, RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep sketches and results meanwhile (default: $TMPDIR, or /tmp)", FOR_SWEEP, RUN},
     {NULL, "tmp", 0, "DIR",

@@ -518,15 +518,17 @@ struct nd_audit_params {
     /* A file for a page with the removed documents that are least like any kept one, and the largest
      * false clusters.  NULL: none. */
     const char *page;
+    /* Files for rows: the removed documents without a match; clusters with removed documents that are
+     * far from the kept one.  NULL: none. */
+    const char *unmatched, *false_clusters;
 };
 ND_API struct nd_audit_params nd_audit_params_default(void);
 
 /*
  * Write a row: the share of removed documents without a kept match at the threshold of the recipe,
  * by resemblance, and of kept ones with an earlier match, with intervals; false clusters; and runs
- * that are lost (docs/format/audit.md).  The inputs are read three times.
- * summary->found: removed documents of the sample without a match.  ND_EINVAL: the standard input is
- * read; ND_EINPUT: a file cannot be read, or names removed documents that the inputs do not have.
+ * that are lost (docs/format/audit.md).  Documents are read again by their places.
+ * summary->found: removed documents that were searched for without a match.  ND_EINPUT: a file cannot be read, or names removed documents that the inputs do not have.
  */
 ND_API enum nd_status nd_run_audit(const struct nd_run_options *options,
                                    const struct nd_audit_params *params,

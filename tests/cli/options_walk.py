@@ -245,7 +245,7 @@ TRY = {
     "annotate": FLAG,
     "copies-field": "copies",
     "manifest": "out/m2",
-    "dedup clusters": "out/c2", "audit clusters": "of.tsv",
+    "dedup clusters": "out/c2", "audit clusters": "of.tsv", "unmatched": "out/u", "false-clusters": ("out/f", "docs.jsonl --removed gone --clusters of.tsv -o out/o"),
     "summary": "out/s2",
     "report": "out/report.html",
     "differs": FLAG,

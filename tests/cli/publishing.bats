@@ -77,6 +77,8 @@ d/docs.jsonl | perturb d/docs.jsonl -q --delete 1 -o OUT
 manifest | audit d/docs.jsonl -q --removed manifest -o OUT
 clusters.tsv | audit d/docs.jsonl -q --removed manifest --clusters clusters.tsv -o OUT
 d/docs.jsonl | audit d -q --removed manifest -o /dev/null --report OUT
+manifest | audit d -q --removed manifest -o /dev/null --unmatched OUT
+d/docs.jsonl | audit d -q --removed manifest -o /dev/null --false-clusters OUT
 d/docs.jsonl | perturb d -q --insert 1 -o OUT
 d/docs.jsonl | repeats d/docs.jsonl -q -o OUT
 d/docs.jsonl | repeats d/docs.jsonl -q -o /dev/null --manifest OUT

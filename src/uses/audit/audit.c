@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "uses/audit/audit_join.h"
 #include "uses/audit/audit_page.h"
+#include "uses/audit/audit_rows.h"
 #include "uses/audit/overlaps.h"
 #include "uses/audit/removals.h"
 #include "uses/judging/proportions.h"
@@ -268,6 +269,7 @@ static void judge(struct auditing *a)
             a->result.missed += has_match;
         } else {
             a->result.join_missed += has_match;
+            a->join.removed[a->drawn[i].number].is_searched = true;
             nd_audit_nearest_offer(&a->join.removed[a->drawn[i].number].best, *nearest);
         }
     }
@@ -340,8 +342,12 @@ static enum nd_status put_page(struct auditing *a, struct nd_error *err)
 static enum nd_status read_all(struct auditing *a, struct nd_error *err)
 {
     struct nd_run *run = &a->use.run;
-    enum nd_status status = nd_publisher_claim(&run->outputs.publisher, a->params->page, NULL, err);
+    const char *const written[] = {a->params->page, a->params->unmatched,
+                                   a->params->false_clusters};
+    enum nd_status status = ND_OK;
 
+    for (unsigned i = 0; status == ND_OK && i < 3; i++)
+        status = nd_publisher_claim(&run->outputs.publisher, written[i], NULL, err);
     a->join.run = run;
     a->join.removals = &a->removals;
     if (status == ND_OK)
@@ -380,11 +386,16 @@ static enum nd_status audit(struct auditing *a, struct nd_error *err)
 
 static enum nd_status report(struct auditing *a, struct nd_error *err)
 {
-    enum nd_status status = nd_use_open(&a->use, a->params->json, err);
+    const struct nd_audit_params *p = a->params;
+    enum nd_status status = nd_use_open(&a->use, p->json, err);
 
     if (status == ND_OK)
         status = put_row(a, err);
-    return status == ND_OK && a->params->page ? put_page(a, err) : status;
+    if (status == ND_OK && p->unmatched)
+        status = nd_audit_rows_unmatched(&a->join, p->unmatched, p->json, err);
+    if (status == ND_OK && p->false_clusters)
+        status = nd_audit_rows_clusters(&a->join, p->false_clusters, p->json, err);
+    return status == ND_OK && p->page ? put_page(a, err) : status;
 }
 
 static void release(struct auditing *a)

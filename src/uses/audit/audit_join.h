@@ -19,6 +19,7 @@ struct nd_audit_removed {
     /* Shared with the kept document of its cluster, and in either; 0: none is known. */
     uint32_t shared, either;
     uint32_t cluster; /* of the removals; ND_REMOVAL_NONE */
+    bool is_searched; /* it was compared with every kept one */
 };
 
 /*
