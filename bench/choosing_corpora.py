@@ -101,17 +101,18 @@ def exchanged(rng, words):
     return words[:at] + [words[at + 1], words[at]] + words[at + 2 :]
 
 
-def edited_titles(tools, edit):
-    """Should be found: 3,000 titles and the same after one edit. Only these are compared."""
+def edited_titles(tools, edits):
+    """Should be found: 3,000 titles and the same after one edit of each kind."""
     records, _ = titles_of(tools)
     rng = random.Random(5)
     chosen = rng.sample([r for r in records if len(WORD.findall(r["text"])) >= 4], 3000)
-    lines = []
+    lines, truth = [], set()
     for r in chosen:
         lines.append({"id": "a" + r["id"], "text": r["text"]})
-        lines.append({"id": "b" + r["id"], "text": " ".join(edit(rng, r["text"].split()))})
-    truth = {frozenset(("a" + r["id"], "b" + r["id"])) for r in chosen}
-    return write(tools.path(f"{edit.__name__}.jsonl"), lines), truth, lambda a, b: False
+        for edit in edits:
+            lines.append({"id": edit.__name__ + r["id"], "text": " ".join(edit(rng, r["text"].split()))})
+            truth.add(frozenset((lines[-1]["id"], "a" + r["id"])))
+    return write(tools.path("edited.jsonl"), lines), truth, lambda a, b: False
 
 
 def versions(tools, min_words=0):

@@ -44,8 +44,18 @@ class Tools:
 
     def pairs(self, *command):
         """The pairs of ids that `neardup pairs COMMAND` lists."""
-        lines = self.run("pairs", "-q", *command, statuses=(0, 1)).splitlines()
-        return [tuple(line.split("\t")[:2]) for line in lines]
+        return self.listed(self.pairs_file(*command))
+
+    def pairs_file(self, *command):
+        """The file of the pairs that `neardup pairs COMMAND` lists."""
+        path = self.path("pairs.tsv")
+        self.run("pairs", "-q", *command, "-o", path, statuses=(0, 1))
+        return path
+
+    def listed(self, path):
+        """The pairs of ids in such a file."""
+        with open(path, encoding="utf-8") as f:
+            return [tuple(line.split("\t")[:2]) for line in f]
 
     def path(self, name):
         return os.path.join(self.folder, name)

@@ -1,5 +1,7 @@
 """The tables of docs/choosing.md: what each recipe and threshold finds, on which corpus."""
 
+import json
+
 import choosing_corpora as corpora
 import places
 from figures import Command, percent
@@ -10,18 +12,49 @@ EDITS = [corpora.lengthened, corpora.shortened, corpora.exchanged, corpora.missp
 GRADES = ["cut", "light", "heavy"]
 
 
+def labelled(tools, name, rows):
+    """A table of pairs with labels."""
+    with open(tools.path(name), "w", encoding="utf-8") as out:
+        out.writelines("\t".join([*pair, str(label)]) + "\n" for pair, label in rows)
+    return tools.path(name)
+
+
+def rated(tools, truth, listed, rate):
+    """A rate of `neardup eval` with its interval, as the page writes it, and the row of the result."""
+    command = ["eval", "--json", "--universe", "labelled", "--truth", truth, listed]
+    found = json.loads(tools.run(*command))
+    return found, [found[rate + end] for end in ("", "_low", "_high")]
+
+
+def shown(values, part, whole):
+    """A share, with its interval where there is one."""
+    ends = [f"{100 * v:.1f}" if 0 < v < 1 else f"{100 * v:g}" for v in values[1:] if v is not None]
+    return percent(part, whole) + (f" ({'–'.join(ends)})" if len(set(ends)) > 1 else "")
+
+
 def found(tools, case, *options):
-    """(pairs of the truth that are listed, the truth, listed wrongly, listed)."""
-    path, truth, is_wrong = case
-    listed = tools.pairs(*options, path)
-    right = len(truth & set(map(frozenset, listed)))
-    return right, len(truth), sum(is_wrong(a, b) for a, b in listed), len(listed)
+    """The share of the truth that is listed, and of how many pairs: as the page shows it."""
+    path, truth, _ = case
+    listed = tools.pairs_file(*options, path)
+    positives = labelled(tools, "truth.tsv", ((sorted(p), 1) for p in sorted(truth, key=sorted)))
+    row, values = rated(tools, positives, listed, "recall")
+    return shown(values, row["right"], row["right"] + row["missed"]), f"{len(truth):,}"
+
+
+def wrong(tools, case, *options):
+    """The share of the listed pairs that is wrong: those that `neardup eval` finds different."""
+    path, _, is_wrong = case
+    listed = tools.pairs_file(*options, path)
+    rows = [((a, b), 0 if is_wrong(a, b) else 1) for a, b in tools.listed(listed)]
+    row, (_, low, high) = rated(tools, labelled(tools, "labels.tsv", rows), listed, "precision")
+    ends = (None, None, None) if low is None else (None, 1 - high, 1 - low)
+    return shown(ends, row["listed"] - row["right"], row["listed"])
 
 
 def row(tools, case, options, *files):
     """The share found, the share of those listed that is wrong, and of how many pairs."""
-    right, truth, wrong, listed = found(tools, case, *options.split(), *files)
-    return [Command(options), percent(right, truth), percent(wrong, listed), f"{truth:,}"]
+    share, pairs = found(tools, case, *options.split(), *files)
+    return [Command(options), share, wrong(tools, case, *options.split(), *files), pairs]
 
 
 def without_runs(tools, case, recipe, signature, name):
@@ -33,10 +66,8 @@ def without_runs(tools, case, recipe, signature, name):
 def titles(tools):
     """Found of the titles after one edit; wrong of the pairs of real titles."""
     options = "--recipe short-texts"
-    shares = [found(tools, corpora.edited_titles(tools, e), *options.split()) for e in EDITS]
-    right, truth = sum(s[0] for s in shares), sum(s[1] for s in shares)
-    _, _, wrong, listed = found(tools, corpora.titles(tools), *options.split())
-    return [Command(options), percent(right, truth), percent(wrong, listed), f"{truth:,}"]
+    share, pairs = found(tools, corpora.edited_titles(tools, EDITS), *options.split())
+    return [Command(options), share, wrong(tools, corpora.titles(tools), *options.split()), pairs]
 
 
 def mail(tools, options, *files):
@@ -91,8 +122,7 @@ def choosing(tools):
 
 def sketches_err(tools):
     """Of the pairs that a simhash lists, those of another text with less than half in common."""
-    _, _, wrong, listed = found(tools, corpora.versions(tools), "--recipe", "manku-2007")
-    return [percent(wrong, listed)]
+    return [wrong(tools, corpora.versions(tools), "--recipe", "manku-2007")]
 
 
 MEASURES = {

@@ -57,12 +57,9 @@ def edits(tools):
     """The table of bench/run edits."""
     args = argparse.Namespace(set="reuters21578", documents=3000, words=100)
     corpus = places.corpus(args.set)
-    path, n = measure_perturb.make_texts(tools.binary, corpus, args)
     cells = []
-    for row in measure_perturb.measure(tools.binary, corpus, path, n):
-        if row["recipe"] in measure_perturb.SAME_ON_PLAIN_TEXT:
-            continue
-        cells += [share(round(x * n), n) for x in row["share"]] + [row["other"]]
+    for row in measure_perturb.measure(tools.binary, corpus, args):
+        cells += [share(round(x * row["documents"]), row["documents"]) for x in row["share"]] + [row["other"]]
     return cells
 
 

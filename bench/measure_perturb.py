@@ -4,6 +4,8 @@ The curve of each recipe over the share of words that were edited is drawn as do
 docs/edits.tsv (--write).
 """
 
+import io
+import itertools
 import json
 import os
 import re
@@ -29,76 +31,58 @@ def options(parser):
     parser.add_argument("--write", action="store_true", help="write docs/edits.svg and docs/edits.tsv")
 
 
-def run(*command, statuses=(0,)):
+def run(*command):
     process = subprocess.run(command, capture_output=True, text=True)
-    if process.returncode not in statuses:
+    if process.returncode:
         sys.exit(f"{' '.join(command)}: {process.stderr}")
     return process.stdout
 
 
-def write(path, documents, mark):
-    with open(path, "w", encoding="utf-8") as out:
-        for d in documents:
-            print(json.dumps({"id": mark + d["id"], "text": d["text"]}), file=out)
+def groups(binary, corpus, folder):
+    """The options of `sweep` by which all recipes are tried, each with the df table that it wants."""
+    tables, templates = {}, []
+    for recipe in shipped(binary):
+        text = run(binary, "recipe", "show", recipe)
+        terms = re.findall(r"^(?:df|stem|join_apostrophes) =.*", text, re.M)
+        if "\ntemplate_df =" in text:
+            templates.append((recipe, re.search(r"\[signature (.*)\]", text)[1]))
+        elif recipe not in SAME_ON_PLAIN_TEXT:
+            tables.setdefault(tuple(terms) if "\ndf =" in text else (), []).append(recipe)
+    for number, (terms, recipes) in enumerate(tables.items()):
+        table = os.path.join(folder, f"{number}.df")
+        if terms:
+            run(binary, "df", "build", "-q", "--recipe", recipes[0], "-o", table, corpus)
+        yield [*(["--df", table] if terms else []), "--set", "recipe=" + ",".join(recipes)]
+    table = os.path.join(folder, "runs.df")
+    run(binary, "df", "build", "-q", "--features", "sketch", "-w", "5", "-o", table, corpus)
+    for recipe, signature in templates:
+        yield ["--set", f"recipe={recipe}", "--set", f"{signature}.template_df={table}"]
 
 
-def make_texts(binary, corpus, args):
-    """Write the originals, and the same with so many words edited, by the share."""
+def measure(binary, corpus, args):
+    """A row for each recipe: how many documents are found by their edited copies, by the share of words edited."""
     folder = os.path.join(places.BUILD, "edits")
     os.makedirs(folder, exist_ok=True)
-    with open(corpus, encoding="utf-8") as f:
-        documents = [d for d in map(json.loads, f) if len(d["text"].split()) >= args.words]
-    documents = documents[: args.documents]
-    path = {0: os.path.join(folder, "a.jsonl")}
-    write(path[0], documents, "a")
-    write(os.path.join(folder, "b.jsonl"), documents, "b")
+    settings = list(groups(binary, corpus, folder))
+    rows = {}
     for share in SHARES:
-        path[share] = os.path.join(folder, f"b{share}.jsonl")
-        kinds = ["--insert", "--delete", "--swap", "--replace"]
-        edits = [word for kind in kinds for word in (kind, f"{share}/4000")]
-        run(binary, "perturb", "-q", *edits, os.path.join(folder, "b.jsonl"), "-o", path[share])
-    return path, len(documents)
-
-
-def table_for(binary, recipe, corpus):
-    """Its df table, where it wants one, as options."""
-    text = run(binary, "recipe", "show", recipe)
-    if "\ntemplate_df =" in text:
-        table = os.path.join(places.BUILD, "edits", "runs.df")
-        run(binary, "df", "build", "-q", "--features", "sketch", "-w", "5", "-o", table, corpus)
-        signature = re.search(r"\[signature (.*)\]", text)[1]
-        return ["--set", f"{signature}.template_df={table}"]
-    if "\ndf =" not in text:
-        return []
-    table = os.path.join(places.BUILD, "edits", "words.df")
-    run(binary, "df", "build", "-q", "--recipe", recipe, "-o", table, corpus)
-    return ["--df", table]
-
-
-def pairs(binary, recipe, df, original, edited):
-    """How many edited documents are paired with their own originals, and with others."""
-    found = run(
-        *[binary, "pairs", "-q", "--recipe", recipe, *df, original, edited], statuses=(0, 1)
-    )
-    own = other = 0
-    for line in found.splitlines():
-        x, y = line.split("\t")[:2]
-        if x[0] != y[0]:
-            own += x[1:] == y[1:]
-            other += x[1:] != y[1:]
-    return own, other
-
-
-def measure(binary, corpus, path, n_documents):
-    for recipe in shipped(binary):
-        df = table_for(binary, recipe, corpus)
-        found = [pairs(binary, recipe, df, path[0], path[share]) for share in SHARES]
+        both = os.path.join(folder, f"{share}.jsonl")
+        edits = [word for kind in ("insert", "delete", "swap", "replace") for word in (f"--{kind}", f"{share}/4000")]
+        texts = run(binary, "perturb", "-q", "--beside", "--least", str(args.words), *edits, corpus)
+        with open(both, "w", encoding="utf-8") as out:
+            out.writelines(itertools.islice(io.StringIO(texts), 2 * args.documents))
+        for options in settings:
+            found = run(binary, "sweep", "-q", "--json", "--resamplings", "0", *options, "--truth", both, both)
+            for row in map(json.loads, found.splitlines()):
+                rows.setdefault(row["recipe"], []).append(row)
+    for recipe in sorted(rows):
+        first = rows[recipe][0]
         yield {
             "recipe": recipe,
-            "documents": n_documents,
+            "documents": first["right"] + first["missed"],
             "edited": [share / 1000 for share in SHARES],
-            "share": [own / n_documents for own, _ in found],
-            "other": found[0][1],
+            "share": [row["recall"] for row in rows[recipe]],
+            "other": first["wrong"],
         }
 
 
@@ -134,7 +118,6 @@ def panel(row, rows, x, y, is_left, is_last):
 
 def draw(rows, n_documents):
     """Draw all recipes, those that stand most first."""
-    rows = [row for row in rows if row["recipe"] not in SAME_ON_PLAIN_TEXT]
     rows = sorted(rows, key=lambda row: (-sum(row["share"]), row["recipe"]))
     height = TOP + -(-len(rows) // COLUMNS) * (PANEL + GAP)
     yield (
@@ -180,11 +163,10 @@ def main(args):
     except places.Skipped as why:
         places.say(f"skipped: {why}")
         return 77
-    path, n_documents = make_texts(binary, corpus, args)
-    rows = list(measure(binary, corpus, path, n_documents))
+    rows = list(measure(binary, corpus, args))
     for row in rows:
         places.append(RESULTS, dict(session, set=args.set, **row))
     if args.write:
-        write_figure(rows, n_documents)
+        write_figure(rows, rows[0]["documents"])
     print(report.edits())
     return 0
