@@ -54,18 +54,35 @@ double nd_measured_value(const struct nd_dedup_params *params, const struct nd_o
     return -1;
 }
 
+void nd_measured_count_value(uint64_t measured[ND_MEASURED], const struct nd_dedup_params *params,
+                             double value)
+{
+    unsigned lowest = lowest_step(params->threshold), i = WHOLE;
+
+    while (i > lowest && value < (double)i / WHOLE)
+        i--;
+    measured[i]++;
+}
+
+size_t nd_measured_steps(const uint64_t measured[ND_MEASURED], const struct nd_dedup_params *params,
+                         struct nd_run_step step[ND_RUN_STEPS])
+{
+    unsigned lowest = lowest_step(params->threshold);
+    size_t n = 0;
+
+    for (unsigned i = WHOLE + 1; i-- > lowest;)
+        step[n++] = (struct nd_run_step){(double)i / WHOLE, measured[i]};
+    /* Nothing below the threshold is removed. */
+    step[n - 1].from = (double)params->threshold.p / params->threshold.q;
+    return n;
+}
+
 static void summarise_measured(const uint64_t step[ND_MEASURED],
                                const struct nd_dedup_params *params, struct nd_run_summary *summary)
 {
-    unsigned lowest = lowest_step(params->threshold);
-
     summary->measured_by = nd_dedup_measure(params);
     summary->lost_runs = step[ND_RUN_STEPS];
-    for (unsigned i = WHOLE + 1; i-- > lowest;)
-        summary->measured[summary->n_measured++] = (struct nd_run_step){(double)i / WHOLE, step[i]};
-    /* Nothing below the threshold is removed. */
-    summary->measured[summary->n_measured - 1].from =
-        (double)params->threshold.p / params->threshold.q;
+    summary->n_measured = nd_measured_steps(step, params, summary->measured);
 }
 
 /* ---- How many documents each kept one stands for ---- */

@@ -22,6 +22,14 @@ enum { ND_MEASURED = ND_RUN_STEPS + 1 };
 ND_API void nd_measured_count(uint64_t measured[ND_MEASURED], const struct nd_dedup_params *params,
                               const struct nd_overlap *overlap, const struct nd_overlap *with_kept);
 
+/* Count one by its measure, a quotient of two numbers below 2^48: no rounding takes it across a step. */
+ND_API void nd_measured_count_value(uint64_t measured[ND_MEASURED],
+                                    const struct nd_dedup_params *params, double value);
+/* Fill in the steps, the greatest first; returns how many they are. */
+ND_API size_t nd_measured_steps(const uint64_t measured[ND_MEASURED],
+                                const struct nd_dedup_params *params,
+                                struct nd_run_step step[ND_RUN_STEPS]);
+
 /* Return the measure of an overlap, of a document and the kept one, as the number to
  * show; -1 where nothing is measured. */
 ND_API double nd_measured_value(const struct nd_dedup_params *params,

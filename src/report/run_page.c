@@ -5,7 +5,6 @@
 #include "report/html_page.h"
 #include "report/side_by_side.h"
 
-#include <neardup/recipe.h>
 #include <neardup/version.h>
 
 #include <inttypes.h>
@@ -39,10 +38,12 @@ static enum nd_status pass_on(struct page *p, struct nd_error *err)
 
 static void put_tile(struct nd_json *out, const char *name, uint64_t value, uint64_t whole)
 {
+    if (value == ND_PAGE_UNKNOWN)
+        return;
     nd_html_format(out, "<li><h2>%s</h2><p class=\"tile-value\">", name);
     nd_html_count(out, value);
     nd_html_put(out, "</p>");
-    if (whole) {
+    if (whole && whole != ND_PAGE_UNKNOWN) {
         nd_html_put(out, "<p class=\"soft\">");
         nd_html_share(out, value, whole);
         nd_html_put(out, " of all</p>");
@@ -52,38 +53,49 @@ static void put_tile(struct nd_json *out, const char *name, uint64_t value, uint
 
 static void put_numbers(struct page *p)
 {
-    const struct nd_run_summary *s = p->of->summary;
+    const struct nd_run_page *of = p->of;
     struct nd_json *out = &p->text;
 
     nd_html_put(out, "<ul class=\"tiles counts\">\n");
-    put_tile(out, "Documents", s->documents, 0);
-    put_tile(out, "Kept", s->kept, s->documents);
-    put_tile(out, "Removed", s->removed, s->documents);
-    put_tile(out, "Equal bytes", s->identical_bytes, s->documents);
-    put_tile(out, "Equal words", s->identical_tokens, s->documents);
-    put_tile(out, "Near", s->near, s->documents);
-    put_tile(out, "Clusters", s->clusters, 0);
-    if (s->bad_records)
-        put_tile(out, "Bad records", s->bad_records, 0);
+    put_tile(out, "Documents", of->documents, 0);
+    put_tile(out, "Kept", of->kept, of->documents);
+    put_tile(out, "Removed", of->removed, of->documents);
+    put_tile(out, "Equal bytes", of->identical_bytes, of->documents);
+    put_tile(out, "Equal words", of->identical_tokens, of->documents);
+    put_tile(out, "Near", of->near, of->documents);
+    put_tile(out, "Clusters", of->n_clusters, 0);
+    if (of->bad_records)
+        put_tile(out, "Bad records", of->bad_records, 0);
     nd_html_put(out,
                 "</ul>\n<p class=\"soft\">Removed documents have the bytes or the words of a kept "
                 "one, or are near it.</p>\n");
 }
 
-static enum nd_status put_recipe(struct page *p, struct nd_error *err)
+static void put_notes(struct page *p)
 {
-    char *text = NULL;
-    size_t len;
-    enum nd_status status = nd_recipe_canonical(p->of->recipe, &text, &len, NULL, err);
+    if (!p->of->n_notes)
+        return;
+    nd_html_put(&p->text,
+                "<section id=\"missing\"><h2>What is not here</h2>\n<ul class=\"notes\">\n");
+    for (size_t i = 0; i < p->of->n_notes; i++) {
+        const struct nd_json *note = &p->of->note[i];
 
-    if (status != ND_OK)
-        return status;
+        p->text.failed |= note->failed;
+        nd_html_put(&p->text, "<li>");
+        nd_html_text(&p->text, (struct nd_view){note->text.data, note->text.len});
+        nd_html_put(&p->text, "</li>\n");
+    }
+    nd_html_put(&p->text, "</ul></section>\n");
+}
+
+static void put_recipe(struct page *p)
+{
+    if (!p->of->recipe.data)
+        return;
     nd_html_put(&p->text,
                 "<details class=\"recipe\"><summary>The recipe</summary><pre class=\"code\">");
-    nd_html_words(&p->text, text);
+    nd_html_text(&p->text, p->of->recipe);
     nd_html_put(&p->text, "</pre></details>\n");
-    free(text);
-    return ND_OK;
 }
 
 static void put_sizes(struct page *p)
@@ -111,12 +123,17 @@ static void put_sizes(struct page *p)
     nd_html_put(&p->text, "</section>\n");
 }
 
+static bool has_measured(const struct nd_run_page *of)
+{
+    return of->measured_by && of->near && of->near != ND_PAGE_UNKNOWN;
+}
+
 static void put_measured(struct page *p)
 {
-    const struct nd_run_summary *s = p->of->summary;
+    const struct nd_run_page *s = p->of;
     struct nd_html_bar bar[ND_RUN_STEPS] = {{.value = 0}};
 
-    if (!s->measured_by || !s->near)
+    if (!has_measured(s))
         return;
     for (size_t i = 0; i < s->n_measured; i++) {
         const double to = i ? s->measured[i - 1].from : 1;
@@ -165,11 +182,10 @@ static void put_head(struct page *p, const struct nd_example *e, unsigned k)
 
 static void put_measure(struct page *p, const struct nd_example *e)
 {
-    const struct nd_run_summary *s = p->of->summary;
+    const char *by = p->of->measured_by;
 
     if (e->measure >= 0)
-        nd_html_format(&p->text, "%s %.4f", s->measured_by ? s->measured_by : "resemblance",
-                       e->measure);
+        nd_html_format(&p->text, "%s %.4f", by ? by : "resemblance", e->measure);
     else if (e->distance <= 512)
         nd_html_format(&p->text, "%u bits differ", e->distance);
     else
@@ -185,28 +201,63 @@ static const char *const differs_words[] = {
     [ND_DIFFERS_WORDS] = "words differ",
 };
 
+static bool has_texts(const struct nd_example *e)
+{
+    return e->text[0].data && e->text[1].data;
+}
+
+/* Say in a few words what to make of the two texts. */
+static void put_remark(struct page *p, const struct nd_example *e)
+{
+    nd_html_put(&p->text, "</h3><p>");
+    if (e->has_class)
+        nd_html_put(&p->text, differs_words[e->by]);
+    if (e->is_cut[0] || e->is_cut[1])
+        nd_html_put(&p->text, "; an excerpt is shown");
+    if (!has_texts(e))
+        nd_html_put(&p->text, e->has_class ? "; the texts are not here" : "the texts are not here");
+    if (e->has_changed)
+        nd_html_put(&p->text, "; <strong>the texts have changed since</strong>");
+    nd_html_put(&p->text, "</p>\n");
+}
+
+/* Name two documents whose texts are not there. */
+static void put_names(struct page *p, const struct nd_example *e)
+{
+    nd_html_put(&p->text, "<ul class=\"named\">");
+    for (unsigned k = 0; k < 2; k++) {
+        put_head(p, e, k);
+        nd_html_put(&p->text, "<li>");
+        nd_json_bytes(&p->text, p->head[k].text.data, p->head[k].text.len);
+        nd_html_put(&p->text, "</li>");
+    }
+    nd_html_put(&p->text, "</ul>\n");
+}
+
 /* Show an example, the removed document on the right. */
 static enum nd_status put_case(struct page *p, const struct nd_example *e, struct nd_error *err)
 {
     struct nd_side side[2];
-    enum nd_status status;
+    enum nd_status status = ND_OK;
 
     nd_html_format(&p->text, "<article class=\"case\" id=\"case-%" PRIu64 "\"><h3>%" PRIu64 ". ",
                    p->n_cases + 1, p->n_cases + 1);
     p->n_cases++;
     put_measure(p, e);
-    nd_html_format(&p->text, "</h3><p>%s%s</p>\n", differs_words[e->by],
-                   e->is_cut[0] || e->is_cut[1] ? "; an excerpt is shown" : "");
-    for (unsigned k = 0; k < 2; k++) {
+    put_remark(p, e);
+    for (unsigned k = 0; k < 2 && has_texts(e); k++) {
         put_head(p, e, k);
         side[k] = (struct nd_side){e->text[k], {p->head[k].text.data, p->head[k].text.len}};
     }
-    status = nd_html_side_by_side(&p->text, side, CONTEXT, err);
+    if (has_texts(e))
+        status = nd_html_side_by_side(&p->text, side, CONTEXT, err);
+    else
+        put_names(p, e);
     nd_html_put(&p->text, "</article>\n");
     return status == ND_OK ? pass_on(p, err) : status;
 }
 
-/* Show up to `most` examples of the sample that are chosen. */
+/* Show up to `most` examples of the sample that are chosen and have texts. */
 static enum nd_status put_cases(struct page *p,
                                 bool (*is_chosen)(const struct nd_example *, const void *),
                                 const void *by, unsigned most, struct nd_error *err)
@@ -216,7 +267,7 @@ static enum nd_status put_cases(struct page *p,
 
     for (size_t i = 0; status == ND_OK && most && (e = nd_examples_sampled(p->of->examples, i));
          i++)
-        if (is_chosen(e, by)) {
+        if (has_texts(e) && is_chosen(e, by)) {
             status = put_case(p, e, err);
             most--;
         }
@@ -250,7 +301,7 @@ static bool is_of_cluster(const struct nd_example *e, const void *id)
 
 static enum nd_status put_largest(struct page *p, struct nd_error *err)
 {
-    const struct nd_run_summary *s = p->of->summary;
+    const struct nd_run_page *s = p->of;
     enum nd_status status = ND_OK;
 
     if (!s->n_largest)
@@ -272,7 +323,7 @@ static enum nd_status put_largest(struct page *p, struct nd_error *err)
 
 static bool is_of_class(const struct nd_example *e, const void *by)
 {
-    return e->by == *(const enum nd_differs *)by;
+    return e->has_class && e->by == *(const enum nd_differs *)by;
 }
 
 static enum nd_status put_class(struct page *p, enum nd_differs by, uint64_t n,
@@ -288,17 +339,28 @@ static enum nd_status put_class(struct page *p, enum nd_differs by, uint64_t n,
     return put_cases(p, is_of_class, &by, OF_CLASS, err);
 }
 
+/* Count the documents of the sample by class, and return how many have one. */
+static uint64_t count_classes(const struct page *p, struct nd_html_bar bar[ND_DIFFERS_WORDS + 1])
+{
+    const struct nd_example *e;
+    uint64_t n = 0;
+
+    for (size_t i = 0; (e = nd_examples_sampled(p->of->examples, i)); i++)
+        if (e->has_class) {
+            bar[e->by].value++;
+            n++;
+        }
+    return n;
+}
+
 static enum nd_status put_classes(struct page *p, struct nd_error *err)
 {
     static const char *const names[] = {"nothing", "order", "dates", "numbers", "names", "words"};
     struct nd_html_bar bar[ND_DIFFERS_WORDS + 1] = {{.value = 0}};
     const uint64_t near = nd_examples_near(p->of->examples);
-    const struct nd_example *e;
-    uint64_t n = 0;
+    const uint64_t n = count_classes(p, bar);
     enum nd_status status = ND_OK;
 
-    for (; (e = nd_examples_sampled(p->of->examples, n)); n++)
-        bar[e->by].value++;
     if (!n)
         return ND_OK;
     for (unsigned by = 0; by <= ND_DIFFERS_WORDS; by++)
@@ -329,15 +391,14 @@ static void put_jumps(struct page *p)
 {
     static const struct {
         const char *id, *words;
-    } jumps[] = {{"sizes", "Sizes of clusters"},
-                 {"measured", "How near they are"},
-                 {"differs", "What differs"},
-                 {"largest", "The largest clusters"},
-                 {"closest", "The least certain removals"}};
-    const struct nd_run_summary *s = p->of->summary;
-    const bool has[] = {s->clusters > 0, s->measured_by && s->near,
-                        nd_examples_sampled(p->of->examples, 0) != NULL, s->n_largest > 0,
-                        nd_examples_closest(p->of->examples, 0) != NULL};
+    } jumps[] = {{"missing", "What is not here"},     {"sizes", "Sizes of clusters"},
+                 {"measured", "How near they are"},   {"differs", "What differs"},
+                 {"largest", "The largest clusters"}, {"closest", "The least certain removals"}};
+    struct nd_html_bar bar[ND_DIFFERS_WORDS + 1] = {{.value = 0}};
+    const bool has[] = {
+        p->of->n_notes > 0,   p->of->n_clusters > 0 && p->of->n_clusters != ND_PAGE_UNKNOWN,
+        has_measured(p->of),  count_classes(p, bar) > 0,
+        p->of->n_largest > 0, nd_examples_closest(p->of->examples, 0) != NULL};
 
     nd_html_put(&p->text, "<nav aria-label=\"Sections\"><ul class=\"jump\">");
     for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++)
@@ -345,7 +406,7 @@ static void put_jumps(struct page *p)
             nd_html_format(&p->text, "<li><a href=\"#%s\">%s</a></li>", jumps[i].id,
                            jumps[i].words);
     nd_html_put(&p->text, "</ul></nav>\n");
-    if (has[2] || has[4])
+    if (has[3] || has[5])
         nd_html_put(&p->text, "<p class=\"soft keys\"><kbd>j</kbd> and <kbd>k</kbd> go to the next "
                               "and the previous pair of documents.</p>\n");
 }
@@ -357,10 +418,9 @@ static enum nd_status put_all(struct page *p, struct nd_error *err)
     nd_html_begin(&p->text, "What neardup removed", (struct nd_view){NULL, 0});
     nd_html_put(&p->text, "<h1>What neardup removed, and why</h1>\n");
     put_numbers(p);
-    status = put_recipe(p, err);
-    if (status != ND_OK)
-        return status;
+    put_recipe(p);
     put_jumps(p);
+    put_notes(p);
     put_sizes(p);
     put_measured(p);
     status = put_classes(p, err);
@@ -371,6 +431,23 @@ static enum nd_status put_all(struct page *p, struct nd_error *err)
     nd_html_put(&p->text, "<p class=\"made\">Made by neardup " ND_VERSION ".</p>\n");
     nd_html_end(&p->text, nd_web_report_keys_mjs);
     return status == ND_OK ? pass_on(p, err) : status;
+}
+
+struct nd_run_page nd_run_page_of(const struct nd_run_summary *s)
+{
+    return (struct nd_run_page){.documents = s->documents,
+                                .kept = s->kept,
+                                .removed = s->removed,
+                                .identical_bytes = s->identical_bytes,
+                                .identical_tokens = s->identical_tokens,
+                                .near = s->near,
+                                .n_clusters = s->clusters,
+                                .bad_records = s->bad_records,
+                                .measured_by = s->measured_by,
+                                .measured = s->measured,
+                                .n_measured = s->n_measured,
+                                .largest = s->largest,
+                                .n_largest = s->n_largest};
 }
 
 enum nd_status nd_run_page_write(const struct nd_run_page *of, struct nd_output *out,

@@ -619,10 +619,20 @@ static enum nd_status finish(struct nd_output **file, enum nd_status status, str
 
 /* ---- The page of what was removed ---- */
 
+/* Write a place as the outputs do, where bytes that are no UTF-8 are escaped. */
 static struct nd_view place_of(struct nd_json *room, const struct nd_at *at)
 {
+    struct nd_json value = {.failed = false};
+
     room->text.len = 0;
     nd_at_append(room, at);
+    if (!nd_utf8_valid(room->text.data, room->text.len)) {
+        nd_name_value(&value, (struct nd_view){room->text.data, room->text.len});
+        room->text.len = 0;
+        nd_json_bytes(room, value.text.data, value.text.len);
+        room->failed |= value.failed;
+        nd_json_release(&value);
+    }
     return (struct nd_view){room->text.data, room->text.len};
 }
 
@@ -664,14 +674,20 @@ static enum nd_status find_kept_text(void *context, struct nd_example *example, 
 
 static enum nd_status write_page(struct nd_run *run, struct nd_error *err)
 {
-    const struct nd_run_page page = {.summary = run->summary,
-                                     .recipe = run->recipe,
-                                     .clusters = run->clusters,
-                                     .examples = run->examples};
-
+    struct nd_run_page page = nd_run_page_of(run->summary);
+    char *recipe = NULL;
+    size_t len = 0;
     enum nd_status status = nd_examples_end(run->examples, run->pool, find_kept_text, run, err);
 
-    return status == ND_OK ? nd_run_page_write(&page, run->outputs.report, err) : status;
+    if (status == ND_OK)
+        status = nd_recipe_canonical(run->recipe, &recipe, &len, NULL, err);
+    page.recipe = (struct nd_view){recipe, len};
+    page.clusters = run->clusters;
+    page.examples = run->examples;
+    if (status == ND_OK)
+        status = nd_run_page_write(&page, run->outputs.report, err);
+    free(recipe);
+    return status;
 }
 
 /* The first line of the manifest needs the hashes of the inputs, and the summary all numbers. */

@@ -21,45 +21,7 @@ struct applying {
     atomic_bool has_failed;       /* a worker, for want of memory */
 };
 
-/* ---- How the documents are read -------------------------------------------------------------- */
-
-static bool is_default_text(const struct nd_input_options *o)
-{
-    return !o->n_text_fields || (o->n_text_fields == 1 && strcmp(o->text_fields[0], "text") == 0);
-}
-
-/* Read as the run did that decided, except where the caller says otherwise. */
-static void take_reading(struct nd_input_options *to, const struct nd_input_options *from)
-{
-    const struct nd_input_options usual = nd_input_options_default();
-
-    if (to->format == usual.format)
-        to->format = from->format;
-    if (to->unit == usual.unit)
-        to->unit = from->unit;
-    if (to->missing_text == usual.missing_text)
-        to->missing_text = from->missing_text;
-    if (to->binary == usual.binary)
-        to->binary = from->binary;
-    if (to->text_format == usual.text_format)
-        to->text_format = from->text_format;
-    if (strcmp(to->id_field, usual.id_field) == 0)
-        to->id_field = from->id_field;
-    to->charset = to->charset ? to->charset : from->charset;
-    to->no_mail |= from->no_mail;
-    if (is_default_text(to) && from->n_text_fields) {
-        to->text_fields = from->text_fields;
-        to->n_text_fields = from->n_text_fields;
-    }
-    if (!to->n_globs) {
-        to->globs = from->globs;
-        to->n_globs = from->n_globs;
-    }
-    if (!to->n_excludes) {
-        to->excludes = from->excludes;
-        to->n_excludes = from->n_excludes;
-    }
-}
+/* ---- Whether places count --------------------------------------------------------------------- */
 
 static bool is_input_of(const struct nd_manifest *m, const char *path, struct nd_json *room)
 {
@@ -218,8 +180,7 @@ enum nd_status nd_run_apply(const struct nd_run_options *options,
         nd_decisions_release(&a.decisions);
         return nd_run_status(status, err);
     }
-    if (a.decisions.manifest.n_paths)
-        take_reading(&a.options.input, &a.decisions.manifest.input);
+    nd_manifest_take_reading(&a.options.input, &a.decisions.manifest);
     a.emitter.run = &a.run;
     status = nd_run_begin(&a.run, &a.options, &request, events, summary, err);
     if (status == ND_OK)

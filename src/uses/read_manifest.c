@@ -39,6 +39,7 @@ enum {
     CHARSET,
     DF_AUTO,
     AGAINST,
+    PROTOTYPES,
     SKIPPED,
     N_FIELDS
 };
@@ -64,6 +65,7 @@ static const char *const field_names[N_FIELDS] = {"removed_at",
                                                   "options.charset",
                                                   "options.df_auto",
                                                   "against",
+                                                  "options.prototypes",
                                                   "skipped"};
 
 /* Collect up to this multiple of the requested rows before dropping the others. */
@@ -85,6 +87,41 @@ void nd_manifest_release(struct nd_manifest *m)
     nd_arena_release(&m->arena);
     m->row = NULL;
     m->n_rows = m->capacity = 0;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static bool is_word(struct nd_view value, const char *word)
+{
+    return value.data && value.len == strlen(word) && memcmp(value.data, word, value.len) == 0;
+}
+
+/*
+ * Copy a value into the arena, zero-terminated. NULL if it is absent, or if out of memory: then
+ * *failed is set.
+ */
+static char *arena_string(struct nd_manifest *m, struct nd_view value, bool *failed)
+{
+    char *copy = value.data ? nd_arena_alloc(&m->arena, value.len + 1) : NULL;
+
+    *failed |= value.data && !copy;
+    if (copy) {
+        memcpy(copy, value.data, value.len);
+        copy[value.len] = '\0';
+    }
+    return copy;
+}
+
+/* The number, or a negative one if it is absent. */
+static double number_of(struct nd_view value)
+{
+    char text[64];
+
+    if (!value.data || !value.len || value.len >= sizeof text)
+        return -1;
+    memcpy(text, value.data, value.len);
+    text[value.len] = '\0';
+    return strtod(text, NULL);
 }
 
 /* ---- Lists of the header ---------------------------------------------------------------------
@@ -181,13 +218,57 @@ static bool read_list(struct nd_manifest *m, struct nd_view array, const char *c
     return good && to;
 }
 
+enum { SOURCE_PATH, SOURCE_ENTRY, SOURCE_FORMAT, SOURCE_RECORDS, SOURCE_FIELDS };
+
+/* Read an element of the array of inputs.  False: out of memory. */
+static bool read_source(struct nd_manifest *m, struct nd_json_indexer *indexer,
+                        struct nd_view element, struct nd_manifest_source *source)
+{
+    static const struct nd_view paths[SOURCE_FIELDS] = {
+        {"path", 4}, {"entry", 5}, {"format", 6}, {"records", 7}};
+    struct nd_json_value value[SOURCE_FIELDS] = {{.kind = ND_JSON_ABSENT}};
+    struct nd_buffer text = {0};
+    enum nd_json_found found = ND_JSON_NO_MEMORY;
+    bool failed = false;
+    const char *reason;
+
+    *source = (struct nd_manifest_source){"", "", 0, false, false};
+    if (nd_buffer_append(&text, element.data, element.len) &&
+        nd_buffer_reserve(&text, text.len + ROOM_BEHIND))
+        found = nd_json_walk(indexer, text.data, text.len, paths, SOURCE_FIELDS, 0, &m->arena,
+                             value, &reason);
+    for (unsigned k = 0; found == ND_JSON_INDEXED && k < SOURCE_ENTRY + 1; k++)
+        if (value[k].kind == ND_JSON_STRING)
+            *(k ? &source->entry : &source->path) = arena_string(m, value[k].bytes, &failed);
+    if (found == ND_JSON_INDEXED) {
+        source->is_sketched = is_word(value[SOURCE_FORMAT].bytes, "sketch");
+        source->has_records = value[SOURCE_RECORDS].kind == ND_JSON_NUMBER;
+        if (source->has_records)
+            source->records = (uint64_t)number_of(value[SOURCE_RECORDS].bytes);
+    }
+    nd_buffer_release(&text);
+    return found != ND_JSON_NO_MEMORY && !failed;
+}
+
+static bool read_sources(struct nd_manifest *m, struct nd_view array)
+{
+    struct nd_json_indexer *indexer = nd_json_indexer_new();
+    struct nd_view element;
+    size_t most = 0, at = 0;
+    bool good;
+
+    while (next_element(array, &at, &element))
+        most++;
+    m->source = nd_arena_alloc(&m->arena, (most + 1) * sizeof *m->source);
+    good = indexer && m->source;
+    for (at = 0; good && next_element(array, &at, &element);)
+        good = read_source(m, indexer, element, &m->source[m->n_sources++]);
+    nd_json_indexer_free(indexer);
+    return good;
+}
+
 /* ---- Lines -----------------------------------------------------------------------------------
  */
-
-static bool is_word(struct nd_view value, const char *word)
-{
-    return value.data && value.len == strlen(word) && memcmp(value.data, word, value.len) == 0;
-}
 
 static void read_words(struct nd_input_options *input, const struct nd_field *field)
 {
@@ -204,22 +285,6 @@ static void read_words(struct nd_input_options *input, const struct nd_field *fi
     input->binary = is_word(field[BINARY].value, "text") ? ND_BINARY_TEXT : input->binary;
     input->no_mail = is_word(field[MAIL].value, "none");
     input->text_format = is_word(field[TEXT_FORMAT].value, "html") ? ND_TEXT_HTML : ND_TEXT_PLAIN;
-}
-
-/*
- * Copy a value into the arena, zero-terminated. NULL if it is absent, or if out of memory: then
- * *failed is set.
- */
-static char *arena_string(struct nd_manifest *m, struct nd_view value, bool *failed)
-{
-    char *copy = value.data ? nd_arena_alloc(&m->arena, value.len + 1) : NULL;
-
-    *failed |= value.data && !copy;
-    if (copy) {
-        memcpy(copy, value.data, value.len);
-        copy[value.len] = '\0';
-    }
-    return copy;
 }
 
 static enum nd_status read_options(struct nd_manifest *m, const struct nd_field *field,
@@ -253,11 +318,17 @@ static enum nd_status read_header(struct nd_manifest *m, const struct nd_documen
 
     m->has_header = true;
     m->has_against = field[AGAINST].value.data != NULL;
+    m->has_prototypes = field[PROTOTYPES].value.data != NULL;
+    m->recipe_text = arena_string(m, recipe, &failed);
     m->recipe = nd_recipe_default();
     if (m->hooks) {
         m->has_recipe =
             nd_recipe_parse(&m->recipe, "its recipe", recipe.data, recipe.len, NULL) == ND_OK;
-        return failed ? nd_fail(err, ND_ENOMEM, "out of memory") : read_options(m, field, err);
+        if (failed || (m->hooks->header && !read_sources(m, field[INPUTS].value)))
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+        status = read_options(m, field, err);
+        return status == ND_OK && m->hooks->header ? m->hooks->header(m->hooks->context, err)
+                                                   : status;
     }
     status = failed ? nd_fail(&reason, ND_ENOMEM, "out of memory")
                     : nd_recipe_parse(&m->recipe, "its recipe", recipe.data, recipe.len, &reason);
@@ -267,18 +338,6 @@ static enum nd_status read_header(struct nd_manifest *m, const struct nd_documen
         return nd_fail(err, status == ND_EINVAL ? ND_EINPUT : status, "%s: %s", m->path,
                        reason.message);
     return read_options(m, field, err);
-}
-
-/* The number, or a negative one if it is absent. */
-static double number_of(struct nd_view value)
-{
-    char text[64];
-
-    if (!value.data || !value.len || value.len >= sizeof text)
-        return -1;
-    memcpy(text, value.data, value.len);
-    text[value.len] = '\0';
-    return strtod(text, NULL);
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -349,7 +408,8 @@ static enum nd_status hand_row(struct nd_manifest *m, const struct nd_document *
                              field[KEPT_AT].value, number, err);
     }
     if (field[SKIPPED].value.data)
-        return ND_OK;
+        return m->hooks->skipped ? m->hooks->skipped(m->hooks->context, field[SKIPPED].value, err)
+                                 : ND_OK;
     if (m->hooks->object)
         return m->hooks->object(m->hooks->context, line, number, err);
     return nd_fail(err, ND_EINPUT,
@@ -548,4 +608,46 @@ enum nd_status nd_manifest_each(struct nd_manifest *m, const char *path,
 {
     m->hooks = hooks;
     return read_file(m, path, err);
+}
+
+/* ---- How its documents are read --------------------------------------------------------------- */
+
+static bool is_default_text(const struct nd_input_options *o)
+{
+    return !o->n_text_fields || (o->n_text_fields == 1 && strcmp(o->text_fields[0], "text") == 0);
+}
+
+void nd_manifest_take_reading(struct nd_input_options *to, const struct nd_manifest *m)
+{
+    const struct nd_input_options *from = &m->input;
+    const struct nd_input_options usual = nd_input_options_default();
+
+    if (!m->n_paths)
+        return;
+    if (to->format == usual.format)
+        to->format = from->format;
+    if (to->unit == usual.unit)
+        to->unit = from->unit;
+    if (to->missing_text == usual.missing_text)
+        to->missing_text = from->missing_text;
+    if (to->binary == usual.binary)
+        to->binary = from->binary;
+    if (to->text_format == usual.text_format)
+        to->text_format = from->text_format;
+    if (strcmp(to->id_field, usual.id_field) == 0)
+        to->id_field = from->id_field;
+    to->charset = to->charset ? to->charset : from->charset;
+    to->no_mail |= from->no_mail;
+    if (is_default_text(to) && from->n_text_fields) {
+        to->text_fields = from->text_fields;
+        to->n_text_fields = from->n_text_fields;
+    }
+    if (!to->n_globs) {
+        to->globs = from->globs;
+        to->n_globs = from->n_globs;
+    }
+    if (!to->n_excludes) {
+        to->excludes = from->excludes;
+        to->n_excludes = from->n_excludes;
+    }
 }

@@ -39,6 +39,10 @@ struct nd_manifest_hooks {
     enum nd_status (*cluster)(void *context, const struct nd_cluster_line *parts, uint64_t line,
                               struct nd_error *err);
     void *context;
+    /* NULL, or called with the first line, when it has been read into the manifest, sources too. */
+    enum nd_status (*header)(void *context, struct nd_error *err);
+    /* NULL, or called with the place of a bad record. */
+    enum nd_status (*skipped)(void *context, struct nd_view at, struct nd_error *err);
     /*
      * NULL: all other lines are refused. `object` is given JSON objects that are neither the header
      * nor rows, with the values of `fields` behind ND_MANIFEST_FIELDS others; `text` is given the
@@ -50,19 +54,31 @@ struct nd_manifest_hooks {
     const char *const *fields;
     size_t n_fields;
 };
-enum { ND_MANIFEST_FIELDS = 22, ND_MANIFEST_FIELDS_MORE = 32 };
+enum { ND_MANIFEST_FIELDS = 23, ND_MANIFEST_FIELDS_MORE = 32 };
+
+/* An input that a header names. */
+struct nd_manifest_source {
+    const char *path;
+    const char *entry; /* "": it is no entry of an archive */
+    uint64_t records;
+    bool has_records, is_sketched;
+};
 
 /* Starts from zeroes. */
 struct nd_manifest {
     struct nd_recipe recipe;
+    const char *recipe_text;       /* as the header has it, in the arena; NULL: it has none */
     struct nd_input_options input; /* all pointers point into the arena */
     const char *const *paths;      /* paths of the inputs; adjacent equal ones once */
     size_t n_paths;
+    struct nd_manifest_source *source; /* with the hook `header`: all of them */
+    size_t n_sources;
     struct nd_manifest_row *row; /* by resemblance, ascending; rows without one last, by distance */
     size_t n_rows, capacity;
     uint64_t n_removed; /* total number of rows of removed documents */
     bool is_of_clusters;
-    bool has_recipe, has_against; /* what its header says, where lines are handed on */
+    /* What its header says, where lines are handed on. */
+    bool has_recipe, has_against, has_prototypes;
     /* While it is read. */
     const char *path;
     const struct nd_manifest_hooks *hooks; /* NULL: the lowest rows are kept */
@@ -85,5 +101,8 @@ enum nd_status nd_manifest_read(struct nd_manifest *m, const char *path, size_t 
 enum nd_status nd_manifest_each(struct nd_manifest *m, const char *path,
                                 const struct nd_manifest_hooks *hooks, struct nd_error *err);
 void nd_manifest_release(struct nd_manifest *m);
+
+/* Read documents as the run of a manifest did, except where `to` says otherwise than by default. */
+void nd_manifest_take_reading(struct nd_input_options *to, const struct nd_manifest *m);
 
 #endif
