@@ -350,6 +350,34 @@ static int cmd_apply(struct settings *s)
     return report_run(s, status, &err, &summary, true);
 }
 
+/* ---- report, whose first path is a manifest ---------------------------------------------------- */
+
+static int cmd_report(struct settings *s)
+{
+    struct report report = {.settings = s};
+    struct nd_run_events events = report_events(&report);
+    struct nd_use_summary summary;
+    struct nd_error err;
+    enum nd_status status;
+
+    if (!s->paths.count) {
+        say("report needs a manifest; see neardup help report");
+        return 2;
+    }
+    s->use.report.manifest = s->paths.at[0];
+    if (s->paths.count > 1 && !run_reads(s->run, s->paths.at + 1, s->paths.count - 1))
+        return 2;
+    status = nd_run_report(s->run, &s->use.report, &events, &summary, &err);
+    report_end(&report);
+    if (status == ND_OK && summary.left_out)
+        say("done, but the texts of %llu of %llu pairs were not found; the page says so",
+            (unsigned long long)summary.left_out,
+            (unsigned long long)(summary.found + summary.left_out));
+    if (status == ND_OK)
+        return summary.left_out ? 3 : 0;
+    return report_use(s, status, &err, &summary);
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 const struct command command_table[] = {
@@ -394,6 +422,13 @@ const struct command command_table[] = {
      "  neardup audit shards/*.jsonl.gz --removed clusters.tsv --unmatched restore.tsv "
      "--false-clusters false.tsv\n",
      .fits = audit_fits, .use = use_audit},
+    {"report", FOR_REPORT, "[OPTION…] MANIFEST [FILE|DIR]…",
+     "Make the page of dedup --report from the manifest of a run, afterwards.\n"
+     "\n"
+     "The documents are read again where they were, or in the files and folders that are named.",
+     "  neardup report removed.jsonl -o report.html\n"
+     "  neardup report removed.jsonl corpus.jsonl -o report.html\n",
+     .run = cmd_report},
     {"clusters", FOR_CLUSTERS, "[OPTION…] [FILE|-]…",
      "Count clusters by their sizes, and near duplicates of a document, without any truth.",
      "  neardup clusters pairs.tsv --documents corpus.jsonl\n"

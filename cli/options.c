@@ -700,7 +700,9 @@ const struct option option_table[] = {
     {NULL, "output-level", 0, "N",
      "how hard outputs are compressed, from 1 (fast) to 9, for .zst to 19 (default: 4 for .gz, 3 "
      "for .zst, 6 for .xz, 9 for .bz2, 1 for .lz4)",
-     FOR_RUNS, RUN},
+     FOR_RUNS | FOR_REPORT, RUN},
+    {NULL, "output", 'o', "FILE", "where the page goes (default: - for standard output)",
+     FOR_REPORT, RUN},
     {NULL, "output", 'o', "FILE", "where the table goes (default: - for standard output)",
      FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE, RUN},
     {NULL, "output", 'o', "FILE",
@@ -820,7 +822,7 @@ const struct option option_table[] = {
     {NULL, "force", 0, NULL, "replace an input without a question", FOR_FILTER | FOR_COLLAPSE, RUN},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings",
      (FOR_RUNS & ~(unsigned)FOR_SKETCH) | FOR_PLAN | FOR_DF | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP |
-         FOR_SAMPLE,
+         FOR_SAMPLE | FOR_REPORT,
      FLAG(quiet)},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings", FOR_SKETCH,
      FLAG(quiet), .parts = "documents merge subset"},
@@ -857,7 +859,8 @@ const struct option option_table[] = {
      WORD(use.color, "auto always never")},
 
     {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",
-     FOR_RUNS | FOR_PLAN | FOR_INDEX | FOR_DF | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE,
+     FOR_RUNS | FOR_PLAN | FOR_INDEX | FOR_DF | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE |
+         FOR_REPORT,
      RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again (default: $TMPDIR, or /tmp)",

@@ -58,6 +58,7 @@ struct use_settings {
     struct nd_perturb_params perturb;
     struct nd_audit_params audit;
     struct nd_repeats_params repeats;
+    struct nd_report_params report;
     struct nd_plan_params plan;
     struct nd_eval_params eval;
     struct words positive, documents; /* of eval, and of sample */
@@ -165,6 +166,7 @@ enum commands {
     FOR_EVAL = 1 << 20,  /* likewise, for their ids */
     FOR_AUDIT = 1 << 21,
     FOR_REPEATS = 1 << 22, /* reads documents, but without a recipe */
+    FOR_REPORT = 1 << 28,  /* likewise */
     FOR_DOCTOR = 1 << 30,
 
     FOR_SAMPLE = 1 << 23,   /* reads documents, but without a recipe */
@@ -186,9 +188,9 @@ enum commands {
     FOR_ALL = FOR_AUDIT | FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_SKETCH |
               FOR_DF | FOR_USES | FOR_INDEX, /* that read documents, by a recipe */
     FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL | FOR_SAMPLE |
-                FOR_PERTURB | FOR_REPEATS, /* that read documents */
+                FOR_PERTURB | FOR_REPEATS | FOR_REPORT, /* that read documents */
     FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_SWEEP | FOR_DF | FOR_HAMMING | FOR_CLIENT | FOR_EVAL |
-                FOR_CLUSTERS, /* that take any number of files */
+                FOR_CLUSTERS | FOR_REPORT, /* that take any number of files */
 };
 
 /*

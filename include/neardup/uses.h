@@ -209,6 +209,30 @@ ND_API enum nd_status nd_run_apply(const struct nd_run_options *options,
                                    const struct nd_run_events *events,
                                    struct nd_run_summary *summary, struct nd_error *err);
 
+/* ---- report -----------------------------------------------------------------------------------
+ */
+
+/* Starts from zeroes. */
+struct nd_report_params {
+    /* A manifest that nd_run_dedup wrote, or one of another tool as nd_run_apply takes it; it is read
+     * twice, so it is a file. */
+    const char *manifest;
+};
+
+/*
+ * Write the page that the option `report` of nd_run_dedup writes, to the output, from the manifest of
+ * that run.  Without a path in the options, documents are looked for where they were, by their places;
+ * else in those files and folders, by place or by id.  Options of reading that the caller leaves at
+ * their defaults are those of the manifest.  With the texts of that run the page is the same, byte for
+ * byte; the page says what it does not have.  24 bytes for each row are held, and the texts that the
+ * page shows.  summary->documents: rows; found, left_out: pairs to show whose texts were found, and
+ * whose were not.  ND_EINPUT: not a manifest, or one of nd_run_filter; the statuses of nd_run_explain.
+ */
+ND_API enum nd_status nd_run_report(const struct nd_run_options *options,
+                                    const struct nd_report_params *params,
+                                    const struct nd_run_events *events,
+                                    struct nd_use_summary *summary, struct nd_error *err);
+
 /* ---- A stream against prototypes --------------------------------------------------------------
  */
 

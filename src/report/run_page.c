@@ -125,7 +125,7 @@ static void put_sizes(struct page *p)
 
 static bool has_measured(const struct nd_run_page *of)
 {
-    return of->measured_by && of->near && of->near != ND_PAGE_UNKNOWN;
+    return of->n_measured && of->near && of->near != ND_PAGE_UNKNOWN;
 }
 
 static void put_measured(struct page *p)

@@ -22,13 +22,13 @@ struct nd_run_page {
     struct nd_view recipe;
     /* How many clusters have a size of each step of nd_cluster_step. */
     const uint64_t *clusters;
-    /* As in struct nd_run_summary; measured_by NULL: there are no steps. */
+    /* As in struct nd_run_summary; n_measured 0: the steps are not known, or there are none. */
     const char *measured_by;
     const struct nd_run_step *measured;
     size_t n_measured;
     const struct nd_run_cluster *largest;
     size_t n_largest;
-    /* Of which nd_examples_end has come to its end. */
+    /* Examples that nd_examples_end has ended. */
     const struct nd_examples *examples;
     /* Sentences about what the page does not have. */
     const struct nd_json *note;

@@ -28,8 +28,7 @@ static enum nd_status note_files(struct nd_publisher *publisher, const struct nd
     return status;
 }
 
-/* Note what is read beside the inputs: files and folders. */
-static enum nd_status note_reads(struct nd_run *run, const char *const *paths, size_t n,
+enum nd_status nd_run_note_reads(struct nd_run *run, const char *const *paths, size_t n,
                                  struct nd_error *err)
 {
     struct nd_input *input;
@@ -63,7 +62,7 @@ static enum nd_status note_all(struct nd_run *run, struct nd_error *err)
         status = nd_publisher_read_path(&run->outputs.publisher, o->known_sketches[i], err);
     for (size_t i = 0; status == ND_OK && i < o->n_also_read; i++)
         status = nd_publisher_read_path(&run->outputs.publisher, o->also_read[i], err);
-    return status == ND_OK ? note_reads(run, run->request->reads, run->request->n_reads, err)
+    return status == ND_OK ? nd_run_note_reads(run, run->request->reads, run->request->n_reads, err)
                            : status;
 }
 

@@ -178,6 +178,9 @@ enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct n
 enum nd_status nd_run_status(enum nd_status status, struct nd_error *err);
 
 /* judge.c */
+/* Note files and folders that are read beside the inputs, so that no output may be one of them. */
+enum nd_status nd_run_note_reads(struct nd_run *run, const char *const *paths, size_t n,
+                                 struct nd_error *err);
 /* Before anything is read: no output is one of the files that are. */
 enum nd_status nd_run_claim(struct nd_run *run, struct nd_error *err);
 /* All has been read: ND_EINPUT where it may not be published. */

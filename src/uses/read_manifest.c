@@ -218,21 +218,20 @@ static bool read_list(struct nd_manifest *m, struct nd_view array, const char *c
     return good && to;
 }
 
-enum { SOURCE_PATH, SOURCE_ENTRY, SOURCE_FORMAT, SOURCE_RECORDS, SOURCE_FIELDS };
+enum { SOURCE_PATH, SOURCE_ENTRY, SOURCE_RECORDS, SOURCE_FIELDS };
 
 /* Read an element of the array of inputs.  False: out of memory. */
 static bool read_source(struct nd_manifest *m, struct nd_json_indexer *indexer,
                         struct nd_view element, struct nd_manifest_source *source)
 {
-    static const struct nd_view paths[SOURCE_FIELDS] = {
-        {"path", 4}, {"entry", 5}, {"format", 6}, {"records", 7}};
+    static const struct nd_view paths[SOURCE_FIELDS] = {{"path", 4}, {"entry", 5}, {"records", 7}};
     struct nd_json_value value[SOURCE_FIELDS] = {{.kind = ND_JSON_ABSENT}};
     struct nd_buffer text = {0};
     enum nd_json_found found = ND_JSON_NO_MEMORY;
     bool failed = false;
     const char *reason;
 
-    *source = (struct nd_manifest_source){"", "", 0, false, false};
+    *source = (struct nd_manifest_source){"", "", 0, false};
     if (nd_buffer_append(&text, element.data, element.len) &&
         nd_buffer_reserve(&text, text.len + ROOM_BEHIND))
         found = nd_json_walk(indexer, text.data, text.len, paths, SOURCE_FIELDS, 0, &m->arena,
@@ -241,7 +240,6 @@ static bool read_source(struct nd_manifest *m, struct nd_json_indexer *indexer,
         if (value[k].kind == ND_JSON_STRING)
             *(k ? &source->entry : &source->path) = arena_string(m, value[k].bytes, &failed);
     if (found == ND_JSON_INDEXED) {
-        source->is_sketched = is_word(value[SOURCE_FORMAT].bytes, "sketch");
         source->has_records = value[SOURCE_RECORDS].kind == ND_JSON_NUMBER;
         if (source->has_records)
             source->records = (uint64_t)number_of(value[SOURCE_RECORDS].bytes);

@@ -61,7 +61,7 @@ struct nd_manifest_source {
     const char *path;
     const char *entry; /* "": it is no entry of an archive */
     uint64_t records;
-    bool has_records, is_sketched;
+    bool has_records;
 };
 
 /* Starts from zeroes. */
@@ -77,7 +77,7 @@ struct nd_manifest {
     size_t n_rows, capacity;
     uint64_t n_removed; /* total number of rows of removed documents */
     bool is_of_clusters;
-    /* What its header says, where lines are handed on. */
+    /* Facts of its header, where lines are handed on. */
     bool has_recipe, has_against, has_prototypes;
     /* While it is read. */
     const char *path;

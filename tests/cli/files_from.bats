@@ -106,7 +106,7 @@ load common
     neardup index build fp -o x.ndx
     cp x.ndx before
     echo x.ndx >list
-    for command in "index add --files-from list" "index --files-from list" "apply --files-from list" "join --files-from list" "df calibrate --files-from list" "df --files-from list"; do
+    for command in "index add --files-from list" "index --files-from list" "apply --files-from list" "report --files-from list" "join --files-from list" "df calibrate --files-from list" "df --files-from list"; do
         # shellcheck disable=SC2086
         run "$NEARDUP" $command
         [ "$status" -eq 2 ]
@@ -151,6 +151,7 @@ collapse -q|docs.jsonl more.jsonl
 mirrors -q --least-paths 1 --score 0|docs.jsonl more.jsonl
 template -q|docs.jsonl more.jsonl
 apply -q all.manifest|docs.jsonl more.jsonl
+report -q all.manifest|docs.jsonl more.jsonl
 audit -q --removed all.manifest|docs.jsonl more.jsonl
 eval -q --truth sets|sets pairs
 clusters -q|sets pairs
@@ -170,8 +171,8 @@ df build -q -o made|docs.jsonl more.jsonl
 df merge -o made|one.df two.df
 df calibrate one.df -q --recipe seshasai-2009|docs.jsonl more.jsonl
 END
-    [ "$n" -eq 24 ]
+    [ "$n" -eq 25 ]
     # All that offer the option were tried, client in client.bats, plan in plan.bats; those that compare two documents do not.
     offered=$(for command in $("$NEARDUP" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do "$NEARDUP" "$command" --help | grep -q -- --files-from && echo "$command"; done | sort | tr '\n' ' ')
-    [ "$offered" = "anchors apply audit client clusters collapse dedup df eval filter index join mirrors pairs perturb plan repeats sketch sweep template track " ]
+    [ "$offered" = "anchors apply audit client clusters collapse dedup df eval filter index join mirrors pairs perturb plan repeats report sketch sweep template track " ]
 }

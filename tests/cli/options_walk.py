@@ -99,6 +99,7 @@ BASE = {
     "apply": "m.jsonl docs.jsonl -o out/o",
     "eval": "--truth truth.tsv --universe labelled --documents known.jsonl listed.tsv -o out/o",
     "audit": "docs.jsonl --removed gone --report out/h -o out/o",
+    "report": "m.jsonl docs.jsonl -o out/o",
     "perturb": "docs.jsonl --insert 1 --delete 1 --swap 1 --replace 1 -o out/o",
     "repeats": "docs.jsonl -o out/o",
     "clusters": "listed.tsv --documents known.jsonl -o out/o",

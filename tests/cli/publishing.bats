@@ -95,6 +95,8 @@ d/docs.jsonl | apply clusters.tsv d/docs.jsonl -q -o OUT
 d/docs.jsonl | apply manifest d/docs.jsonl -q -o /dev/null --removed OUT
 clusters.tsv | apply clusters.tsv d -q -o OUT
 manifest | apply manifest d -q -o OUT
+manifest | report manifest d -q -o OUT
+d/docs.jsonl | report manifest d -q -o OUT
 clusters.tsv | template d -q --clusters clusters.tsv --cluster a -o OUT
 pages/a.html | anchors pages -q -o OUT
 pages/a.html | anchors pages/a.html pages/b.html -q -o OUT

@@ -4,7 +4,8 @@
 usage: report_model.py NEARDUP ROUNDS
 
 Random texts of few words, so that there are many near documents. The twenty least certain removals,
-the sizes of clusters and the numbers are computed again; all ways of running must write the same page.
+the sizes of clusters and the numbers are computed again; all ways of running must write the same page,
+and so must `neardup report` from the manifest, for all ways of deciding and forms of input.
 """
 import collections
 import json
@@ -30,7 +31,7 @@ def corpus(rng, path):
             words = rng.choice(texts).split()
             for _ in range(rng.randrange(4)):
                 words[rng.randrange(len(words))] = rng.choice(["12", "13", "May", "Smith", "other"])
-            print(json.dumps({"id": f"d{i}", "text": "see " + " ".join(words)}), file=out)
+            print(json.dumps({"id": f"d{i}", "text": "see " + " ".join(words), "lang": i % 3}), file=out)
 
 
 def bars(page, section):
@@ -78,7 +79,68 @@ def check(page, manifest, summary):
         assert not re.search(r"[<>]", changed)
 
 
+# Ways of deciding, and whether the manifest has all that the page needs.
+DECIDING = [
+    ("", True), ("--keep longest", True), ("--keep none", True), ("--cluster complete", True),
+    ("--cluster components", True), ("--cluster components --verify containment-either", False),
+    ("--verify containment", True), ("--verify containment-of-kept", True), ("--verify cosine", True),
+    ("--recipe manku-2007", True), ("--recipe broder-1997", True), ("--recipe winnowing-2003", True), ("--recipe cops-1995", True),
+    ("--within lang", True), ("--differs --memory 64M", True), ("--against old.sketch", False),
+]
+UNKNOWN = re.compile(r'<section id="missing">.*?</section>\n|<section id="measured">.*?</section>\n|<nav.*?</nav>\n', re.S)
+
+
+def shaped(rng):
+    """Give the documents of in.jsonl one of several forms, and return the inputs."""
+    rows = [json.loads(line) for line in open("in.jsonl")]
+    form = rng.choice(["lines", "packed", "folder", "archive", "names"])
+    if form == "packed":
+        subprocess.run(["zstd", "-qf", "in.jsonl"], check=True)
+        return ["in.jsonl.zst"]
+    if form == "names":  # two files, bad records, and a name that is no UTF-8
+        with open(b"odd\xff\tname.jsonl", "w") as out:
+            print("no JSON", file=out)
+            for row in rows[:40]:
+                print(json.dumps(row | {"id": f"more {row['id']}", "text": row["text"] + " more"}), file=out)
+        return ["in.jsonl", b"odd\xff\tname.jsonl"]
+    if form == "lines":
+        return ["in.jsonl"]
+    os.mkdir("folder")
+    for row in rows:
+        with open(f"folder/{row['id']}.txt", "w") as out:
+            out.write(row["text"])
+    if form == "archive":
+        subprocess.run(["tar", "-cf", "in.tar", "folder"], check=True)
+        return ["in.tar"]
+    return ["folder"]
+
+
+def afterwards(rng, deciding, is_complete):
+    """Hold `neardup report` against dedup --report: the bytes must be the same."""
+    texts = open("in.jsonl").read().splitlines()
+    inputs = shaped(rng)
+    if "against" in deciding:
+        corpus(rng, "old.jsonl")
+        with open("old.jsonl", "a") as out:
+            out.writelines(line + "\n" for line in texts[::3])
+        subprocess.run([NEARDUP, "sketch", "-q", "-o", "old.sketch", "old.jsonl"], check=True)
+    threshold = [] if "recipe" in deciding else ["--threshold", rng.choice([".5", ".8"])]
+    run(*inputs, "-o", "kept", *deciding.split(), *threshold, "--max-bad", "1", "--report", "page.html",
+        "--manifest", "m.jsonl.gz", stderr=subprocess.DEVNULL)
+    subprocess.run([NEARDUP, "report", "-q", "m.jsonl.gz", "-o", "again.html", "-j", rng.choice("128")], check=True)
+    page, again = open("page.html").read(), open("again.html").read()
+    if not is_complete and 'id="measured"' in page and 'id="missing"' in again:
+        page, again = (UNKNOWN.sub("", text) for text in (page, again))
+    assert page == again, (deciding, inputs)
+
+
 def main():
+    for seed in range(3 * ROUNDS):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            rng = random.Random(seed)
+            corpus(rng, "in.jsonl")
+            afterwards(rng, *DECIDING[seed % len(DECIDING)])
     for seed in range(ROUNDS):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)

@@ -293,6 +293,14 @@ static enum nd_status apply_manifest(const struct nd_run_options *options, struc
     return nd_run_apply(options, &params, NULL, &summary, err);
 }
 
+static enum nd_status report(const struct nd_run_options *options, struct nd_error *err)
+{
+    const struct nd_report_params params = {.manifest = "rows.jsonl"};
+    struct nd_use_summary summary;
+
+    return nd_run_report(options, &params, NULL, &summary, err);
+}
+
 static enum nd_status annotate(const struct nd_run_options *options, struct nd_error *err)
 {
     const struct nd_filter_params params = {
@@ -572,6 +580,7 @@ static void each_use_fails_cleanly(void **state)
         {"apply manifest", apply_manifest},
         {"eval", evaluate},
         {"audit", audit},
+        {"report", report},
         {"perturb", perturb},
         {"repeats", repeats},
         {"sample", sample},
