@@ -781,6 +781,42 @@ def edits():
     return heading(runs[0]) + "\n\n" + table(columns, rows)
 
 
+AUDIT_COLUMNS = ["tool", "corpus", "removed", "without a kept match", "far from their cluster's"]
+AUDIT_COLUMNS += ["false clusters (largest)", "stayed, of kept ones", "runs lost"]
+
+
+def interval(row, name):
+    """Return a share in percent, or where it was estimated, its interval."""
+    low, high = row[name + "_low"], row[name + "_high"]
+    if low == high:
+        return f"{row[name]:.1%}".replace("0.0%", "0") if row[name] else "0"
+    return f"{100 * low:.1f} to {high:.1%}"
+
+
+def audit():
+    """What neardup audit says of what each tool removed."""
+    runs = session_of("audit.jsonl") if places.records("audit.jsonl") else []
+    if not runs:
+        return "Nothing measured.\n"
+    rows = []
+    for run in runs:
+        row = run["row"]
+        clusters = f"{row['false_clusters']:,} ({row['largest_false']:,})"
+        rows.append(
+            [
+                run["tool"],
+                run["set"],
+                f"{row['removed']:,}",
+                interval(row, "unmatched"),
+                f"{row['far'] or 0:,}" if row["clustered"] else "–",
+                clusters if row["clustered"] and row["false_clusters"] else "0",
+                interval(row, "missed"),
+                f"{row['lost_runs'] / row['runs']:.1%}",
+            ]
+        )
+    return heading(runs[0]) + "\n\n" + table(AUDIT_COLUMNS, rows)
+
+
 SERVICE_RUNS = ["batches", "singles", "one connection"]
 
 

@@ -97,6 +97,17 @@ static void put_count(struct nd_json *out, const char *name, uint64_t n)
     nd_html_put(out, "</p></li>\n");
 }
 
+static void put_part(struct nd_json *out, const char *name, uint64_t part, uint64_t whole)
+{
+    nd_html_format(out, "<li><h2>%s</h2><p class=\"tile-value\">", name);
+    nd_html_share(out, part, whole);
+    nd_html_put(out, "</p><p class=\"soft\">");
+    nd_html_count(out, part);
+    nd_html_put(out, " of ");
+    nd_html_count(out, whole);
+    nd_html_put(out, "</p></li>\n");
+}
+
 static void put_figures(struct nd_json *out, const struct nd_audit_result *r)
 {
     const struct nd_rated unmatched = nd_audit_unmatched(r), missed = nd_audit_missed(r);
@@ -108,10 +119,9 @@ static void put_figures(struct nd_json *out, const struct nd_audit_result *r)
               r->searched, r->doubtful);
     put_share(out, "Kept beside an earlier match", &missed, "were searched", r->kept_sampled,
               r->kept);
-    put_count(out, "Runs of removed documents", r->runs);
-    put_count(out, "of them in no kept one", r->runs_lost);
+    put_part(out, "Runs of removed documents in no kept one", r->runs_lost, r->runs);
     if (r->clustered) {
-        put_count(out, "Removed, far from the kept one of their cluster", r->far);
+        put_part(out, "Removed, far from the kept one of their cluster", r->far, r->clustered);
         put_count(out, "Clusters in which all are", r->false_clusters);
     }
     nd_html_put(out, "</ul>\n");
