@@ -144,24 +144,20 @@ class Check:
             labels = places.unpack(
                 f"mccormick-articles/truth_{number}.tsv.zst", f"articles_{number}.truth.tsv"
             )
-            with open(labels, encoding="utf-8") as f:
-                planted = {frozenset(line.split("\t")[:2]) for line in f.readlines()[1:]}
-            out = self.outputs(f"articles_{number}", path)["pairs.tsv"]
-            with open(out, encoding="utf-8") as f:
-                found = {frozenset(line.split("\t")[:2]) for line in f}
+            pairs = self.outputs(f"articles_{number}", path)["pairs.tsv"]
+            command = [self.binary, "eval", "-q", "--json", "--universe", "all", "--documents", path]
+            done = subprocess.run(
+                [*command, "--truth", labels, "--truth-is", "pairs", pairs],
+                stdout=subprocess.PIPE, check=True, timeout=self.args.limit,
+            )
+            row = json.loads(done.stdout)
+            is_off = row["missed"] or row["wrong"]
             results.append(
                 {
-                    "planted": len(planted),
-                    "found": len(planted & found),
-                    "others": len(found - planted),
-                    "broken": (
-                        []
-                        if found == planted
-                        else [
-                            f"{len(planted - found)} planted pairs not found, "
-                            f"{len(found - planted)} others"
-                        ]
-                    ),
+                    "planted": row["right"] + row["missed"],
+                    "found": row["right"],
+                    "others": row["wrong"],
+                    "broken": [f"{row['missed']} planted pairs not found, {row['wrong']} others"] * bool(is_off),
                 }
             )
         return results

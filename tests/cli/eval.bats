@@ -90,6 +90,8 @@ row() {
     [ "$(column bcubed_precision table) $(column bcubed_recall table)" = "0.8333 0.8333" ]
     # f was removed, and no kept document is like it.
     [ "$(column removed table) $(column removed_without_match table) $(column largest_cluster table)" = "3 1 3" ]
+    # d and e, which are the same, were both kept.
+    [ "$(column kept_with_match table)" = 1 ]
     printf '%s,%s,%s\n' left right score a b .9 b c .9 >pairs.csv
     neardup eval --truth truth.tsv pairs.csv >open
     neardup eval --truth truth.tsv --close pairs.csv >closed

@@ -272,6 +272,9 @@ class Judged:
             out["removed"] = len(gone)
             out["removed_without_match"] = sum(
                 not any(truth.judge(pair(d, k)) in (1, "?") for k in kept) for d in gone)
+            order = {d: i for i, d in enumerate(docs)}
+            out["kept_with_match"] = sum(
+                any(truth.judge(pair(d, k)) == 1 and order[k] < order[d] for k in kept if k != d) for d in kept)
         return out
 
     def members(self, sets):

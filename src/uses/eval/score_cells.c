@@ -113,6 +113,7 @@ void nd_cells_of_pairs(struct nd_use *rows, const struct nd_scores *t,
     nd_cell_count(rows, "exact_clusters", t->exact_sets, t->has_true_sets);
     nd_cell_count(rows, "removed", t->removed, t->knows_removed);
     nd_cell_count(rows, "removed_without_match", t->unmatched, t->knows_removed);
+    nd_cell_count(rows, "kept_with_match", t->kept_twice, t->knows_removed);
     nd_cell_count(rows, "runs_removed", lost->removed, lost->is_known);
     nd_cell_count(rows, "runs_lost", lost->lost, lost->is_known);
     nd_cell_count(rows, "components", t->n_paired, true);

@@ -404,6 +404,44 @@ static void match_sets(const struct counting *c, unsigned char *has_kept)
     has_kept[0] = 0;
 }
 
+/* Note each kept document that an earlier kept one is the same as, by pairs. */
+static void find_kept_twice(const struct counting *c, unsigned char *is_twice)
+{
+    for (size_t i = 0; i < c->truth->n_pairs; i++) {
+        const uint32_t a = (uint32_t)(c->truth->pair[i].ids >> 32),
+                       b = (uint32_t)c->truth->pair[i].ids;
+
+        if (c->truth->pair[i].label == ND_LABEL_SAME &&
+            nd_relation_fate(c->result, a) != ND_FATE_REMOVED &&
+            nd_relation_fate(c->result, b) != ND_FATE_REMOVED)
+            is_twice[b] = 1;
+    }
+}
+
+static bool count_kept_twice(struct counting *c)
+{
+    const bool has_sets = c->truth->has_sets;
+    unsigned char *seen = calloc((has_sets ? c->truth->n_sets : c->n) + (size_t)1, 1);
+
+    if (!seen)
+        return false;
+    if (!has_sets)
+        find_kept_twice(c, seen);
+    for (uint32_t id = 1; id <= c->n; id++) {
+        const uint32_t set = nd_relation_set(c->truth, id);
+
+        if (!is_known(c, id) || nd_relation_fate(c->result, id) == ND_FATE_REMOVED)
+            continue;
+        if (!has_sets)
+            c->t->kept_twice += seen[id];
+        else if (set)
+            c->t->kept_twice += seen[set];
+        seen[set] |= has_sets && set;
+    }
+    free(seen);
+    return true;
+}
+
 static bool count_removed(struct counting *c)
 {
     const bool has_sets = c->truth->has_sets;
@@ -529,7 +567,7 @@ static bool count(struct counting *c)
         c->at[i].pairs = c->at[i].in_sets;
     if (c->truth->form == ND_EVAL_CLASSES && t->has_sets)
         count_mixed(c);
-    if (t->knows_removed && !count_removed(c))
+    if (t->knows_removed && (!count_removed(c) || !count_kept_twice(c)))
         return false;
     if (c->is_part)
         keep_part(c);

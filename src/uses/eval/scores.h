@@ -57,6 +57,7 @@ struct nd_scores {
     uint64_t n_sets, n_true_sets, exact_sets; /* of two documents or more */
     uint64_t largest_set;
     uint64_t removed, unmatched; /* unmatched: the truth calls no kept document the same */
+    uint64_t kept_twice;         /* kept, and the truth calls an earlier kept document the same */
     /* Counts for clusters against classes. */
     uint64_t members, mixed_sets, mixed_members;
 };
