@@ -184,7 +184,7 @@ static int check_body(struct nd_parsing *p, struct web_page *w, struct nd_view b
 
     if (w->body.text == ND_WEB_UNKNOWN)
         w->body.text = nd_web_sniff(body.data, body.len);
-    if (!binary && w->body.text == ND_WEB_PLAIN)
+    if (!binary && w->body.text == ND_WEB_PLAIN && w->record.kind != ND_WEB_CONVERSION)
         binary = nd_detect_early_nul(body.data, head);
     if (binary)
         return nd_parsing_refuse(p, "the body of type %.*s %s", nd_view_shown(type_of(w)),

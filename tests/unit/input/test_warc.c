@@ -99,10 +99,16 @@ static void bodies_that_are_not_what_they_are_called_are_bad(void **state)
     add_page(URI("http://a/1"), "%PDF-1.4 ...");
     add("response", URI("http://a/2"),
         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08", 0);
+    add("response", URI("http://a/3"), "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\na?b", 0);
+    made.data[made.len - 6] = 0;
+    add("conversion", URI("http://a/4") "Content-Type: text/plain\r\n", "a?b", 0);
+    made.data[made.len - 6] = 0;
     write_made("n.warc");
     expect(&o, "n.warc",
            "n.warc:1 bad: the body of type text/html is a PDF file\n"
-           "n.warc:143 bad: the body is not text\n",
+           "n.warc:143 bad: the body is not text\n"
+           "n.warc:275 bad: the body of type text/plain has a NUL byte near its start\n"
+           "n.warc:409['http://a/4']{a}\n",
            "");
 }
 
