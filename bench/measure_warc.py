@@ -1,9 +1,7 @@
 """Records of web archives read by neardup and by FastWARC, one core, plain and gzip, in turn."""
 
 import gzip
-import json
 import os
-import statistics
 import sys
 
 import places
@@ -68,7 +66,6 @@ def main(args):
     if not os.path.isdir(os.path.join(places.DATA, "warc-fixtures")):
         places.say("skipped: no warc-fixtures")
         return 77
-    seconds, ratios = {}, {}
     python = places.rivals_python("requirements-warc.txt", "venv-warc")
     for path in make_archives():
         size, _ = places.warm(path)
@@ -79,12 +76,7 @@ def main(args):
                 failed = failed or result["exit"] != 0
                 kind = "gzip" if path.endswith(".gz") else "plain"
                 places.append(RESULTS, dict(session, tool=tool, kind=kind, run=number, file_mb=size / 1e6, **result))
-                seconds.setdefault((kind, tool), []).append(result["cpu_s"])
-    for (kind, tool), taken in seconds.items():
-        beside = zip(taken, seconds[kind, "FastWARC"])
-        ratios[f"{kind}, {tool}"] = {
-            "seconds": statistics.median(taken),
-            "of FastWARC's": round(statistics.median(a / b for a, b in beside), 2),
-        }
-    print(json.dumps(ratios, indent=1))
+    import report
+
+    print(report.warc())
     return 1 if failed else 0

@@ -386,6 +386,22 @@ def codecs():
     return heading(records[0]) + "\n" + table(columns + ["output, MB"], rows)
 
 
+def warc():
+    """One row for a kind of archive and a tool: processor seconds, and of FastWARC's, run by run."""
+    records = session_of("warc.jsonl") if places.records("warc.jsonl") else []
+    runs = defaultdict(list)
+    for r in records:
+        if not r["exit"]:
+            runs[r["kind"], r["tool"]].append(r["cpu_s"])
+    if not runs:
+        return "Nothing measured.\n"
+    rows = []
+    for (kind, tool), seconds in runs.items():
+        beside = sorted(a / b for a, b in zip(seconds, runs[kind, "FastWARC"]))
+        rows.append([kind, tool, spread(seconds, 2), f"{beside[len(beside) // 2]:.2f}" if beside else ""])
+    return heading(records[0]) + "\n" + table(["archive", "tool", "processor seconds", "of FastWARC's"], rows)
+
+
 PLAN_FIGURES = {
     "documents": "documents",
     "removed": "removed",

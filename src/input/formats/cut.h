@@ -89,9 +89,12 @@ struct nd_cutter {
     int csv_state;  /* state of the CSV field at `seen` */
     uint64_t lines; /* line ends in the last record or blank stretch; counts_bytes: its bytes */
 
-    /* Web archives: where the record that has a body begins, behind others that go with it. */
-    size_t main_at;
-    bool has_main, has_request;
+    /* Web archives: what the records of a group are about, places in it: fields of the record that
+     * has a body, or of the first one before that is found. */
+    struct nd_cut_place {
+        size_t at, len;
+    } uri, id, concurrent;
+    bool has_main, has_request, begins_with_info;
     uint64_t ends; /* where what has begun ends, as far as its head says */
     uint64_t pass; /* bytes that follow and are no record's */
     bool has_info; /* the record that says how the archive was made has been found */

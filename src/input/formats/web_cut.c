@@ -51,16 +51,35 @@ static bool is_about(const struct nd_web_record *r, const struct nd_web_record *
     return !r->concurrent.len && is_same(r->uri, main->uri);
 }
 
+static struct nd_view view_at(const char *bytes, struct nd_cut_place p)
+{
+    return (struct nd_view){bytes + p.at, p.len};
+}
+
+/* Note the fields of the group's record that begins at c->seen. */
+static void note_fields(struct nd_cutter *c, const struct nd_web_record *r)
+{
+    const struct nd_view field[] = {r->uri, r->id, r->concurrent};
+    struct nd_cut_place *const place[] = {&c->uri, &c->id, &c->concurrent};
+
+    for (size_t i = 0; i < 3; i++)
+        *place[i] = field[i].len
+                        ? (struct nd_cut_place){c->seen + (size_t)(field[i].data - r->head.data),
+                                                field[i].len}
+                        : (struct nd_cut_place){0, 0};
+}
+
 /* Whether the record behind the group joins it. */
 static bool joins(const struct nd_cutter *c, const char *bytes, const struct nd_web_record *r)
 {
-    struct nd_web_record other;
+    const struct nd_web_record other = {.uri = view_at(bytes, c->uri),
+                                        .id = view_at(bytes, c->id),
+                                        .concurrent = view_at(bytes, c->concurrent)};
     bool is_first_request = r->kind != ND_WEB_REQUEST || !c->has_request;
 
     if (r->kind == ND_WEB_DAMAGE || r->kind == ND_WEB_INFO || (c->has_main && is_main(r)))
         return false;
-    (void)nd_web_head(dialect_of(c), bytes + (c->has_main ? c->main_at : 0), c->seen, true, &other);
-    if (other.kind == ND_WEB_INFO)
+    if (c->begins_with_info && !c->has_main)
         return c->has_info;
     if (!c->has_main && is_main(r))
         return is_about(&other, r);
@@ -87,16 +106,11 @@ static enum nd_cut_answer end_group(struct nd_cutter *c, enum nd_cut_answer answ
 }
 
 /* The group that has begun ends before what follows. */
-static enum nd_cut_answer close_group(struct nd_cutter *c, const char *bytes, size_t *record_len)
+static enum nd_cut_answer close_group(struct nd_cutter *c, size_t *record_len)
 {
     enum nd_cut_answer answer = c->has_text ? ND_CUT_RECORD : ND_CUT_BLANK;
-    struct nd_web_record first;
-    bool is_info = false;
+    bool is_info = c->begins_with_info && !c->has_info && !c->has_main;
 
-    if (!c->has_info && !c->has_main) {
-        (void)nd_web_head(dialect_of(c), bytes, c->seen, true, &first);
-        is_info = first.kind == ND_WEB_INFO;
-    }
     (void)end_group(c, answer, c->seen, record_len);
     c->is_info = is_info;
     c->has_info |= is_info;
@@ -106,7 +120,6 @@ static enum nd_cut_answer close_group(struct nd_cutter *c, const char *bytes, si
 static void note_main(struct nd_cutter *c, const struct nd_web_body *body)
 {
     c->has_main = true;
-    c->main_at = c->seen;
     c->not_text += body->text == ND_WEB_NOT_TEXT;
     c->no_body += body->text == ND_WEB_NO_BODY;
     c->has_text = body->text != ND_WEB_NOT_TEXT && body->text != ND_WEB_NO_BODY;
@@ -143,6 +156,9 @@ static void add_record(struct nd_cutter *c, const struct nd_web_record *r)
 {
     struct nd_web_body body;
 
+    if (c->seen == 0 || (is_main(r) && !c->has_main))
+        note_fields(c, r);
+    c->begins_with_info |= c->seen == 0 && r->kind == ND_WEB_INFO;
     if (r->is_cut)
         c->has_main = c->has_text = true;
     else if (is_main(r)) {
@@ -167,7 +183,7 @@ static enum nd_cut_answer cut_group(struct nd_cutter *c, const char *bytes, size
         if (nd_web_head(dialect, at, left, at_end, &r) == ND_CUT_MORE)
             return ND_CUT_MORE;
         if (c->seen > 0 && !joins(c, bytes, &r))
-            return close_group(c, bytes, record_len);
+            return close_group(c, record_len);
         c->ends = r.stated == UINT64_MAX ? len : c->seen + r.head.len + r.stated;
         if (is_passed(&r, at, left))
             return pass_record(c, &r, len, record_len);
@@ -177,7 +193,7 @@ static enum nd_cut_answer cut_group(struct nd_cutter *c, const char *bytes, size
             return end_group(c, ND_CUT_RECORD, r.len, record_len);
         add_record(c, &r);
     }
-    return at_end ? close_group(c, bytes, record_len) : ND_CUT_MORE;
+    return at_end ? close_group(c, record_len) : ND_CUT_MORE;
 }
 
 static enum nd_cut_answer cut_web(struct nd_cutter *c, const char *bytes, size_t len, bool at_end,
