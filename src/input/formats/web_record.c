@@ -216,13 +216,16 @@ static void parse_warc(struct nd_web_record *r)
 #undef FIELD
 }
 
-/* Return the length of a head with its blank line; 0: it has not ended. */
+/* Return the length of a head with its blank line; 0: it has not ended; SIZE_MAX: another begins
+ * within it.  (Looking further would read the same bytes again for each of many such heads.) */
 static size_t head_len(const char *bytes, size_t len)
 {
     const char *p = bytes, *end = bytes + len;
 
     while ((p = memchr(p, '\n', (size_t)(end - p)))) {
         p++;
+        if (p < end && *p == 'W' && begins_warc(p, (size_t)(end - p), false) == BEGINS)
+            return SIZE_MAX;
         if (p < end && *p == '\n')
             return (size_t)(p - bytes) + 1;
         if (end - p >= 2 && p[0] == '\r' && p[1] == '\n')
@@ -251,7 +254,7 @@ enum nd_cut_answer nd_web_head(enum nd_web_dialect dialect, const char *bytes, s
     n = head_len(bytes, most);
     if (n == 0 && most < ND_WEB_HEAD_MAX && !at_end)
         return ND_CUT_MORE;
-    if (n == 0) /* endless, or cut short */
+    if (n == 0 || n == SIZE_MAX) /* endless, or cut short */
         return ND_CUT_RECORD;
     r->head = (struct nd_view){bytes, n};
     parse_warc(r);
