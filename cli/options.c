@@ -602,6 +602,8 @@ const struct option option_table[] = {
      "edit",
      FOR_EVAL, TEXT(use.eval.curve)},
     {NULL, "svg", 0, "FILE", "draw the curve", FOR_EVAL, TEXT(use.eval_svg)},
+    {NULL, "svg", 0, "FILE", "draw how many clusters there are of each size, on logarithmic axes",
+     FOR_CLUSTERS, TEXT(use.clusters_svg)},
     {NULL, "by", 0, "COLUMN",
      "precision for each value of a column of the pairs, given by its name or number; last: the "
      "last "

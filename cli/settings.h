@@ -66,6 +66,7 @@ struct use_settings {
     struct nd_clusters_params clusters;
     const char *page; /* of sample */
     const char *eval_svg;
+    const char *clusters_svg;     /* of clusters */
     bool judged;                  /* of eval: the files are judgements */
     struct nd_sweep_params sweep; /* its eval is that above */
     struct words sets;            /* of sweep */

@@ -808,3 +808,86 @@ void draw_curves(FILE *out, const char *column, const struct nd_eval_point *poin
     }
     svg_end(out);
 }
+
+/* ---- clusters: how many there are of each size ------------------------------------------------ */
+
+/* Each axis begins a little below 1, so that a single cluster can be seen, and ends at a power of ten. */
+#define LOG_FROM 0.7
+
+static double log_share(double value, double most)
+{
+    return log10(value / LOG_FROM) / log10(most / LOG_FROM);
+}
+
+static double power_of_ten(uint64_t value)
+{
+    double power = 10;
+
+    while (power < (double)value)
+        power *= 10;
+    return power;
+}
+
+static void draw_log_grid(FILE *out, double bottom, double largest, double most)
+{
+    for (double at = 1; at <= most * 1.01; at *= 10) {
+        const double y = y_of_share(bottom, log_share(at, most));
+
+        fprintf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n",
+                SVG_LEFT, SVG_WIDTH - SVG_RIGHT, y, y);
+        svg_number(out, SVG_LEFT - 6, y + 4, "end", at);
+    }
+    for (double at = 1; at <= largest * 1.01; at *= 10)
+        for (int times = 1; times <= 5 && at * times <= largest * 1.01; times += times == 1 ? 1 : 3)
+            svg_number(out, x_of_share(log_share(at * times, largest)), bottom + 16, "middle",
+                       at * times);
+}
+
+static void draw_counts(FILE *out, double bottom, const struct nd_cluster_count *count, size_t n,
+                        bool of_documents)
+{
+    const double largest = power_of_ten(count[n - 1].size);
+    uint64_t most = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        most = count[i].documents > most ? count[i].documents : most;
+        most = count[i].clusters > most ? count[i].clusters : most;
+    }
+    if (!of_documents)
+        draw_log_grid(out, bottom, largest, power_of_ten(most));
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t value = of_documents ? count[i].documents : count[i].clusters;
+
+        if (value)
+            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" class=\"%s\"/>\n",
+                    x_of_share(log_share((double)count[i].size, largest)),
+                    y_of_share(bottom, log_share((double)value, power_of_ten(most))),
+                    of_documents ? "dot" : "bar");
+    }
+}
+
+void draw_cluster_sizes(FILE *out, const struct nd_cluster_count *count, size_t n)
+{
+    size_t charts = 0, chart = 0;
+
+    for (size_t i = 0; i < n; i++)
+        charts += !i || count[i].result != count[i - 1].result;
+    svg_begin(out, charts ? (double)charts * SVG_STRIDE + 20 : 60);
+    fputs("<style>.dot{fill:none;stroke:#c44e33;stroke-width:1.5}</style>\n", out);
+    if (!charts)
+        svg_text(out, SVG_LEFT, 34, "start", "note", "There is no document to count.", 0);
+    for (size_t from = 0, to; from < n; from = to, chart++) {
+        const double y = TOP + (double)chart * SVG_STRIDE, bottom = y + SVG_CHART;
+
+        for (to = from + 1; to < n && count[to].result == count[from].result;)
+            to++;
+        svg_text(out, SVG_LEFT, y - 18, "start", "title", count[from].result, 60);
+        svg_text(out, SVG_WIDTH - SVG_RIGHT, y - 18, "end", "note",
+                 "blue: clusters of this size; red: documents with its near duplicates", 0);
+        draw_counts(out, bottom, count + from, to - from, false);
+        draw_counts(out, bottom, count + from, to - from, true);
+        svg_text(out, SVG_LEFT + SVG_PLOT / 2.0, bottom + 38, "middle", "",
+                 "documents of a cluster; a document and its near duplicates", 0);
+    }
+    svg_end(out);
+}

@@ -33,4 +33,8 @@ void draw_sweep(FILE *out, const struct nd_sweep *sweep);
  * Figure 1).  The points of a result follow one another. */
 void draw_curves(FILE *out, const char *column, const struct nd_eval_point *point, size_t n);
 
+/* Draw how many clusters and documents there are by size, both axes logarithmic, a chart for each
+ * result, as an SVG of 800 wide (Seshasai 2009, Figure 6-2).  The sizes of a result follow one another. */
+void draw_cluster_sizes(FILE *out, const struct nd_cluster_count *count, size_t n);
+
 #endif

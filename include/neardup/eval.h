@@ -100,6 +100,12 @@ ND_API enum nd_status nd_run_eval(const struct nd_run_options *options,
 /* ---- Sizes of clusters, without a truth -------------------------------------------------------
  */
 
+/* How many clusters of a result have this size, and how many documents have size - 1 near duplicates. */
+struct nd_cluster_count {
+    const char *result;
+    uint64_t size, clusters, documents;
+};
+
 /* Starts from zeroes. */
 struct nd_clusters_params {
     /* "-" is the standard input. */
@@ -112,6 +118,9 @@ struct nd_clusters_params {
     const char *curve;
     /* A row for each size of clusters, in place of one for all. */
     unsigned char by_size;
+    /* Called with each size that occurs, in order, unless there is a curve.  NULL: it is not. */
+    void (*each_size)(void *context, const struct nd_cluster_count *count);
+    void *context;
     /* JSON Lines instead of TSV. */
     unsigned char json;
 };

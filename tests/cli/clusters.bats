@@ -92,3 +92,29 @@ END
     awk 'BEGIN { for (i = 0; i < 1500; i++) print "a" i "\tb" i "\t" i }' >many.tsv
     refuse "has more than 1000 values" many.tsv --curve 3 -o table
 }
+
+@test "clusters --svg: the sizes on logarithmic axes, a chart for each result" {
+    row a b 1 b c 2 d e 3 >distances.tsv
+    neardup clusters distances.tsv --total 103 --svg sizes.svg >table
+    [ "$(neardup clusters distances.tsv --total 103)" = "$(cat table)" ]
+    python3 - <<'END'
+import math, xml.etree.ElementTree as tree
+dots = {"bar": set(), "dot": set()}
+for circle in tree.parse("sizes.svg").iter("{http://www.w3.org/2000/svg}circle"):
+    dots[circle.get("class")].add((float(circle.get("cx")), float(circle.get("cy"))))
+def place(size, value):  # axes from .7 to 10 and to 100
+    x, y = (math.log(v / .7) / math.log(most / .7) for v, most in ((size, 10), (value, 100)))
+    return round(78 + 698 * x, 1), y
+for kind, counts in ("bar", [(1, 98), (2, 1), (3, 1)]), ("dot", [(1, 98), (2, 4), (3, 1)]):
+    expected = [place(*c) for c in counts]
+    found = sorted(dots[kind])
+    assert [x for x, _ in found] == [x for x, _ in expected], (found, expected)
+    heights = [(found[-1][1] - y) / (found[-1][1] - found[0][1]) for _, y in found]
+    assert all(abs(h - (y - expected[-1][1]) / (expected[0][1] - expected[-1][1])) < .01 for h, (_, y) in zip(heights, expected))
+END
+    neardup clusters distances.tsv distances.tsv --svg two.svg >table
+    [ "$(grep -c 'class="title"' two.svg)" = 2 ]
+    run -2 neardup clusters distances.tsv --svg sizes.svg --curve distance
+    [[ $output == *"--svg draws one histogram"* ]]
+    run -2 neardup clusters distances.tsv --svg distances.tsv
+}

@@ -130,6 +130,17 @@ static enum nd_status put_sizes(struct sizing *x, const char *path, const double
     return status;
 }
 
+/* Tell of each size that occurs. */
+static void tell_sizes(const struct sizing *x, const char *path, const struct size_counts *c)
+{
+    for (size_t size = 1; size <= c->largest; size++) {
+        const struct nd_cluster_count count = {path, size, c->clusters[size], c->documents[size]};
+
+        if (count.clusters || count.documents)
+            x->params->each_size(x->params->context, &count);
+    }
+}
+
 static enum nd_status put(struct sizing *x, const char *path, const double *at,
                           struct nd_error *err)
 {
@@ -139,6 +150,8 @@ static enum nd_status put(struct sizing *x, const char *path, const double *at,
     if (status == ND_OK)
         status = x->params->by_size ? put_sizes(x, path, at, &counts, err)
                                     : put_figures(x, path, at, &counts, err);
+    if (status == ND_OK && x->params->each_size && !x->params->curve)
+        tell_sizes(x, path, &counts);
     free(counts.clusters);
     free(counts.documents);
     return status == ND_OK && ferror(x->stream) ? nd_fail(err, ND_EIO, "cannot write") : status;
