@@ -57,6 +57,10 @@ const struct option option_table[] = {
      "documents shorter than a shingle are duplicates if their bytes are equal (identical), if "
      "their tokens are (tokens), or never (keep) (default: identical)",
      FOR_PAIRWISE, KEY("short")},
+    {NULL, "forms", 0, "WORDS",
+     "documents that differ in nothing but numbers (numbers), also names (names), also dates alone "
+     "(dates) are one form filled in differently, and no duplicates (default: none)",
+     FOR_PAIRWISE, KEY("forms")},
     {NULL, "within", 0, "FIELD", "compare only documents with the same value of FIELD",
      FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP, RUN},
     {NULL, "security-field", 0, "FIELD",

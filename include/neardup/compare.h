@@ -168,6 +168,53 @@ ND_API enum nd_status nd_template_find(const struct nd_token_list *documents, si
                                        struct nd_template *out, struct nd_error *err);
 ND_API void nd_template_release(struct nd_template *t);
 
+/* The greatest class of the words that only one of two texts has; each class includes those before it.
+ * ORDER: there is no such word, but order or number of the words differ.  docs/format/outputs.md
+ * defines the classes. */
+enum nd_differs {
+    ND_DIFFERS_NOTHING,
+    ND_DIFFERS_ORDER,
+    ND_DIFFERS_DATES,
+    ND_DIFFERS_NUMBERS,
+    ND_DIFFERS_NAMES,
+    ND_DIFFERS_WORDS
+};
+/* "nothing", "order", "dates", "numbers", "names" or "words". */
+ND_API const char *nd_differs_name(enum nd_differs by);
+
+/* How many words of each text are listed, and of how many bytes: a longer one is cut before the
+ * character that exceeds them. */
+#define ND_DIFFERENCE_WORDS_MAX 16
+#define ND_DIFFERENCE_WORD_BYTES 256
+
+/* The distinct words that only one of two texts has. */
+struct nd_difference {
+    enum nd_differs by;
+    /* Number of the words that only the first, and only the second text has. */
+    uint64_t only[2];
+    /* The first of them, as they first stand in the text, which owns their bytes. */
+    struct nd_view word[2][ND_DIFFERENCE_WORDS_MAX];
+};
+/* Compare two texts by their words, which are tokens (docs/format/text.md).  ND_EINVAL: one is not
+ * valid UTF-8; ND_ENOMEM. */
+ND_API enum nd_status nd_difference_of(struct nd_view a, struct nd_view b,
+                                       struct nd_difference *difference, struct nd_error *err);
+
+/* Which documents are one form filled in differently, and so no duplicates though they match: those
+ * that differ in nothing but words of these classes. */
+enum nd_forms {
+    /* No documents are (the default). */
+    ND_FORMS_NONE,
+    /* Numbers, or numbers and dates. */
+    ND_FORMS_NUMBERS,
+    /* Numbers or names, with dates or without. */
+    ND_FORMS_NAMES,
+    /* Numbers, names or dates: also dates alone. */
+    ND_FORMS_DATES
+};
+/* Whether two documents that differ so are.  Words in another order make no form. */
+ND_API int nd_forms_apart(enum nd_forms forms, enum nd_differs by);
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,41 +22,6 @@
 extern "C" {
 #endif
 
-/* ---- What differs -------------------------------------------------------------------------------
- */
-
-/* The greatest class of the words that only one of two texts has; each class includes those before it.
- * ORDER: there is no such word, but order or number of the words differ.  docs/format/outputs.md
- * defines the classes. */
-enum nd_differs {
-    ND_DIFFERS_NOTHING,
-    ND_DIFFERS_ORDER,
-    ND_DIFFERS_DATES,
-    ND_DIFFERS_NUMBERS,
-    ND_DIFFERS_NAMES,
-    ND_DIFFERS_WORDS
-};
-/* "nothing", "order", "dates", "numbers", "names" or "words". */
-ND_API const char *nd_differs_name(enum nd_differs by);
-
-/* How many words of each text are listed, and of how many bytes: a longer one is cut before the
- * character that exceeds them. */
-#define ND_DIFFERENCE_WORDS_MAX 16
-#define ND_DIFFERENCE_WORD_BYTES 256
-
-/* The distinct words that only one of two texts has. */
-struct nd_difference {
-    enum nd_differs by;
-    /* Number of the words that only the first, and only the second text has. */
-    uint64_t only[2];
-    /* The first of them, as they first stand in the text, which owns their bytes. */
-    struct nd_view word[2][ND_DIFFERENCE_WORDS_MAX];
-};
-/* Compare two texts by their words, which are tokens (docs/format/text.md).  ND_EINVAL: one is not
- * valid UTF-8; ND_ENOMEM. */
-ND_API enum nd_status nd_difference_of(struct nd_view a, struct nd_view b,
-                                       struct nd_difference *difference, struct nd_error *err);
-
 /* ---- Two documents by every measure -------------------------------------------------------------
  */
 

@@ -36,6 +36,7 @@ CASES = [
     ({"cluster": "components", "threshold": 0.6}, ["--cluster", "components", "-t", "0.6"]),
     ({"cluster": "complete", "threshold": 0.6}, ["--cluster", "complete", "-t", "0.6"]),
     ({"recipe": "henzinger-2006-c"}, ["--recipe", "henzinger-2006-c"]),
+    ({"set": {"forms": "names"}, "threshold": 0.6}, ["--forms", "names", "-t", "0.6"]),
     ({"set": {"max_checks": 3}, "threshold": 0.3}, ["--set", "max_checks=3", "-t", "0.3"]),
 ]
 

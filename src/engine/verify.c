@@ -1,6 +1,8 @@
 /* verify.c - the exact comparison of a document with a candidate, and which hit is the best */
 #include "engine/verify.h"
 
+#include <neardup/compare.h>
+
 /* Documents of earlier batches come before all of this one. */
 static bool is_earlier(struct nd_kept_ref x, struct nd_kept_ref y)
 {
@@ -70,6 +72,39 @@ static uint64_t needed_shared(const struct nd_engine_plan *plan, const struct nd
     return need > (item->read.n_shingles < n ? item->read.n_shingles : n) ? UINT64_MAX : need;
 }
 
+/*
+ * Whether the item and a candidate, `other` or the kept document of that number, are forms filled in
+ * differently.  False, and the worker has the error: one of them has no text, or memory is short.
+ */
+static bool is_other_form(const struct nd_kept *kept, struct nd_worker *w,
+                          const struct nd_item *item, const struct nd_item *other, uint32_t number)
+{
+    struct nd_view text = other ? other->text : (struct nd_view){NULL, 0};
+    struct nd_difference differs = {.by = ND_DIFFERS_NOTHING};
+    enum nd_status status;
+
+    if (item->sketched || (other ? other->sketched != NULL : nd_kept_has_no_text(kept, number))) {
+        nd_worker_fail(w, ND_EUNSUPPORTED, "comparing forms, for which both texts are needed");
+        return false;
+    }
+    if (!other && nd_fetch_text(kept, w, number, &text))
+        return false;
+    status = nd_difference_of(item->text, text, &differs, NULL);
+    if (status != ND_OK)
+        nd_worker_fail(w, status, "comparing forms");
+    return nd_forms_apart(w->plan->params.forms, differs.by);
+}
+
+/* Note a hit that reaches the threshold, unless the two documents are forms filled in differently. */
+static bool note_hit(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item,
+                     const struct nd_item *other, struct nd_hit hit)
+{
+    if (w->plan->params.forms != ND_FORMS_NONE &&
+        is_other_form(kept, w, item, other, hit.kept.number))
+        return true;
+    return w->status == ND_OK && add_hit(w, item, hit);
+}
+
 bool nd_item_compare(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item,
                      const struct nd_shingle_set *set, struct nd_candidate candidate,
                      const struct nd_item *batch)
@@ -85,7 +120,7 @@ bool nd_item_compare(const struct nd_kept *kept, struct nd_worker *w, struct nd_
     uint64_t need;
 
     if (w->plan->params.verify == ND_VERIFY_NONE)
-        return add_hit(w, item, hit);
+        return note_hit(kept, w, item, other, hit);
     need = needed_shared(w->plan, item, hit.kept, n);
     if (need == UINT64_MAX)
         return true; /* its text need not be read */
@@ -94,7 +129,7 @@ bool nd_item_compare(const struct nd_kept *kept, struct nd_worker *w, struct nd_
         return false;
     hit.overlap.b = n;
     hit.overlap.shared = nd_shingle_set_shared(set, shingle, n, need);
-    return hit.overlap.shared == ND_SHARED_TOO_FEW || add_hit(w, item, hit);
+    return hit.overlap.shared == ND_SHARED_TOO_FEW || note_hit(kept, w, item, other, hit);
 }
 
 /* In the order in which candidates are checked: the nearest, then by keep order. */

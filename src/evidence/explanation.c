@@ -65,13 +65,18 @@ static const char *measure_name(enum nd_verify verify)
     return names[verify];
 }
 
-/* Why the documents are not duplicates. `would_be`: comparing all pairs would have found them. */
-static void say_why_not(const struct nd_dedup_params *p, struct nd_explanation *e, bool would_be)
+/* Say why the documents are not duplicates.  `would_be`: comparing all pairs would have found them;
+ * `is_near`: they match, but for the words in which they differ. */
+static void say_why_not(const struct nd_dedup_params *p, struct nd_explanation *e, bool would_be,
+                        bool is_near)
 {
     size_t room = sizeof e->why;
     const char *measure = measure_name(p->verify);
 
-    if (p->candidates == ND_CANDIDATES_MATCH && nd_method_ignores_text(p->method))
+    if (nd_forms_apart(p->forms, e->differs_in) && is_near)
+        snprintf(e->why, room, "they are one form filled in differently: only %s differ",
+                 nd_differs_name(e->differs_in));
+    else if (p->candidates == ND_CANDIDATES_MATCH && nd_method_ignores_text(p->method))
         snprintf(e->why, room, "their signatures do not match: %s", p->method->match);
     else if (e->is_short[0] || e->is_short[1])
         snprintf(e->why, room,
@@ -114,8 +119,8 @@ static enum nd_status judge(const struct nd_dedup_params *params,
                             const struct nd_document *const document[2], struct nd_explanation *e,
                             struct nd_error *err)
 {
-    struct nd_dedup_params all = *params;
-    struct nd_decision decision = {0};
+    struct nd_dedup_params all = *params, as_words = *params;
+    struct nd_decision decision = {0}, without_forms = {.kept = 1};
     struct nd_dedup_stats stats = {0};
     enum nd_status status = decide(params, document, &decision, &stats, err);
 
@@ -137,8 +142,13 @@ static enum nd_status judge(const struct nd_dedup_params *params,
     if (all.verify == ND_VERIFY_NONE)
         all.verify = ND_VERIFY_JACCARD;
     status = decide(&all, document, &decision, &stats, err);
+    if (status == ND_OK && params->forms != ND_FORMS_NONE) {
+        as_words.forms = ND_FORMS_NONE;
+        status = decide(&as_words, document, &without_forms, &stats, err);
+    }
     if (status == ND_OK)
-        say_why_not(params, e, decision.kept == 0);
+        say_why_not(params, e, decision.kept == 0,
+                    params->forms != ND_FORMS_NONE && without_forms.kept == 0);
     return status;
 }
 

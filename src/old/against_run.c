@@ -25,6 +25,9 @@ static enum nd_status check_shingles(const struct nd_recipe *recipe,
                                      const struct nd_sketch_file *file, const char *path,
                                      struct nd_error *err)
 {
+    if (recipe->dedup.forms != ND_FORMS_NONE)
+        return nd_fail(err, ND_EINVAL,
+                       "forms: %s has sketches, and telling forms apart needs the texts", path);
     if (recipe->dedup.verify == ND_VERIFY_NONE || nd_sketch_file_info(file)->keeps.shingles)
         return ND_OK;
     return nd_fail(

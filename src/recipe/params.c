@@ -39,11 +39,12 @@ struct nd_dedup_params nd_dedup_params_default(void)
 static enum nd_status check_words(const struct nd_dedup_params *p, struct nd_error *err)
 {
     if ((unsigned)p->candidates > ND_CANDIDATES_MATCH || !nd_measure_row(p->verify) ||
-        (unsigned)p->cluster > ND_CLUSTER_PAIRS || (unsigned)p->short_policy > ND_SHORT_TOKENS)
-        return nd_fail(
-            err, ND_EINVAL,
-            "candidates %u, verify %u, cluster %u, short %u: one of these values is unknown",
-            p->candidates, p->verify, p->cluster, p->short_policy);
+        (unsigned)p->cluster > ND_CLUSTER_PAIRS || (unsigned)p->short_policy > ND_SHORT_TOKENS ||
+        (unsigned)p->forms > ND_FORMS_DATES)
+        return nd_fail(err, ND_EINVAL,
+                       "candidates %u, verify %u, cluster %u, short %u, forms %u: one of these "
+                       "values is unknown",
+                       p->candidates, p->verify, p->cluster, p->short_policy, p->forms);
     return ND_OK;
 }
 
@@ -63,6 +64,11 @@ static enum nd_status check_fit(const struct nd_dedup_params *p, struct nd_error
                        "'containment-either', not 'containment%s'",
                        p->cluster == ND_CLUSTER_COMPLETE ? "complete" : "components",
                        p->verify == ND_VERIFY_CONTAINMENT ? "" : "-of-kept");
+    if (p->forms != ND_FORMS_NONE && p->cluster == ND_CLUSTER_COMPLETE)
+        return nd_fail(err, ND_EINVAL,
+                       "forms: with cluster 'complete' not all members of a cluster are compared");
+    if (p->forms != ND_FORMS_NONE && p->candidates == ND_CANDIDATES_IDENTITY)
+        return nd_fail(err, ND_EINVAL, "forms: equal documents differ in no words");
     return ND_OK;
 }
 

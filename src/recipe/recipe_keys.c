@@ -154,6 +154,8 @@ const struct nd_recipe_key nd_recipe_keys[] = {
      WORDS("star", "components", "complete")},
     {DECIDE(short_policy), .name = "short", .type = ND_KEY_ENUM,
      WORDS("identical", "keep", "tokens")},
+    {DECIDE(forms), .name = "forms", .type = ND_KEY_ENUM,
+     WORDS("none", "numbers", "names", "dates")},
     {DECIDE(threshold), .name = "threshold", .type = ND_KEY_RATIO, .min = 0, .max = 1,
      LAX(has_threshold, "where verify is not none, or where bands are chosen")},
     {DECIDE(recall), .name = "recall", .type = ND_KEY_REAL, .min = 0, .max = ND_RECALL_MAX,

@@ -13,6 +13,8 @@
 #include <neardup/dedup.h>
 #include <neardup/recipe.h>
 
+#include <neardup/compare.h>
+
 #include "match/method.h"
 
 /* The most bytes of a keep policy. */
@@ -26,6 +28,7 @@ struct nd_dedup_params {
     enum nd_verify verify;
     enum nd_cluster cluster;
     enum nd_short short_policy;
+    enum nd_forms forms;
     /* 0 < p <= q */
     struct nd_ratio threshold;
     /* The fraction of the pairs at the threshold that bands find: 0 … 0.9999. */

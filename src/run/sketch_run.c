@@ -43,6 +43,10 @@ static enum nd_status check_options(const struct nd_run *run, const char *path,
 static enum nd_status check_files(const struct nd_run *run, const struct nd_sketches *sketches,
                                   struct nd_error *err)
 {
+    if (sketches && run->recipe->dedup.forms != ND_FORMS_NONE)
+        return nd_fail(err, ND_EINVAL,
+                       "forms: %s is a sketch file, and this needs the documents themselves",
+                       nd_sketches_path(sketches, 0));
     return sketches ? nd_sketches_fit(sketches, run->recipe, run->request->compares, err) : ND_OK;
 }
 

@@ -89,6 +89,23 @@ def run(*options):
         return [json.loads(line) for line in file][1:]
 
 
+APART = {"none": [], "numbers": ["numbers"], "names": ["numbers", "names"], "dates": ["dates", "numbers", "names"]}
+
+
+def pairs(forms):
+    command = [NEARDUP, "pairs", "-q", "--threshold", "0.2", "--shingle", "1", "--forms", forms, "in.jsonl"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    return {tuple(map(int, line.split("\t")[:2])) for line in lines}
+
+
+def check_forms(seed, texts):
+    """The pairs are all but those that differ in nothing but words of these classes."""
+    every = pairs("none")
+    for forms, classes in APART.items():
+        expected = {(a, b) for a, b in every if differs(texts[a], texts[b])["in"] not in classes}
+        assert pairs(forms) == expected, (seed, forms, pairs(forms) ^ expected)
+
+
 def main():
     checked = {name: 0 for name in ORDER}
     os.chdir(tempfile.mkdtemp())
@@ -119,6 +136,7 @@ def main():
                 checked[expected["in"]] += 1
             for way in (["--threads", "3"], ["--memory", "300M"]):
                 assert run(*common, *way) == rows, (seed, way)
+        check_forms(seed, texts)
     print(checked)
     assert min(checked.values()) > ROUNDS / 10, checked
 

@@ -18,6 +18,7 @@ def make_files():
     put = lambda name, text: open(name, "w").write(text)
     put("docs.jsonl", "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows))
     put("bad.jsonl", "".join(json.dumps(r) + "\n" for r in rows * 4) + "{broken\n" + '{"id":"e"}\n')
+    put("forms.jsonl", "".join(json.dumps({"id": f"f{i}", "text": f"{rows[0]['text']} {i}"}) + "\n" for i in range(3)))
     put("a.txt", " ".join(WORDS) + "\n\nA part\n\n" + " ".join(WORDS) + "\n")
     put("b.txt", " ".join(WORDS[:9]) + " and " + " ".join(WORDS[9:]) + "\n")
     os.mkdir("dir")
@@ -90,7 +91,7 @@ OF_DOCUMENTS = {
 LAST = {"--removed", "--report", "--insert", "--delete", "--swap", "--replace", "--strata", "--size", "--html", "--set", "--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
 OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--layout", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
 ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "binary": "dir data.bin a.txt",
-       "short": "docs.jsonl d6 d8", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
+       "short": "docs.jsonl d6 d8", "forms": "forms.jsonl f0 f1", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
 UNSTEADY = "unsteady"
 BASE = {
     "dedup": "docs.jsonl -o out/o --manifest out/m --clusters out/c --summary out/s",
@@ -155,6 +156,7 @@ TRY = {
     "method": "identical",
     "bits": "20",
     "short": ("keep", "docs.jsonl"),
+    "forms": ("numbers", "forms.jsonl"),
     "within": "lang",
     "security-field": "key",
     "never": "lang=en",
@@ -308,6 +310,8 @@ UNSEEN += ["checkpoint", "known-sketches", "sketches"]
 UNSEEN += ["output-level"]
 # They change what sketch files keep: sketched.bats and against.bats see to them.
 UNSEEN += ["record-field", "record-length"]
+# No prototype is a form: forms.bats tries it.
+UNSEEN += ["filter forms"]
 # It makes an index of another kind: index_documents.bats sees to it.
 UNSEEN += ["index build records"]
 # What it changes is a file of --against: against.bats sees to it.

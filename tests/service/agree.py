@@ -53,6 +53,9 @@ RECIPES = [
     "seshasai-2009-tagged-text,match=distance(simhash) <= 12",
     "dean-henzinger-1999",
     "joshi-2003",
+    "default,threshold=0.6,forms=names",
+    "default,candidates=simhash,forms=dates",
+    "manku-2007,forms=numbers",
 ]
 # Recipes whose documents are pages, or records with fields.
 PAGES = ("seshasai-2009-tagged-text", "dean-henzinger-1999", "joshi-2003")
@@ -65,12 +68,21 @@ def options(recipe):
     return ["--recipe", name, *pages, *(word for change in changes for word in ("--set", change))]
 
 
+def filled(rng, text):
+    """A form: the text with another number, name or date in the place of one word."""
+    words = text.split(" ")
+    words[rng.randrange(len(words))] = rng.choice(["7", "12", "Hull", "York", "Monday", "May"])
+    return " ".join(words)
+
+
 def corpus(rng, recipe, is_short):
     """Records without ids, as the commands read them."""
     some = texts.family(rng, 16) if is_short else texts.articles(rng, 16)
     name = recipe.split(",")[0]
     if name in PAGES:
         some = texts.pages(rng, 16)
+    if "forms=" in recipe:
+        some += [filled(rng, rng.choice(some)) for _ in range(16)]
     records = [{"text": rng.choice(some)} for _ in range(40)]
     for record in records if name in RECORDS else []:
         record |= {"title": rng.choice(["One title", "another"]), "desk": rng.choice(["Foreign", None, 7]), "year": rng.choice([1987, "1988"])}

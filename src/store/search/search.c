@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <neardup/compare.h>
+
 #include "index/candidate_list.h"
 #include "match/measure.h"
 
@@ -370,12 +372,31 @@ static int compare_near(struct nd_search *search, const struct nd_sketched *text
     return is_near;
 }
 
+/* Whether a near entry is the text's form filled in differently; below 0: the reason of a failure. */
+static int is_other_form(struct nd_search *search, const struct nd_sketched *text,
+                         const struct nd_search_source *source, uint32_t number,
+                         struct nd_error *err)
+{
+    const enum nd_forms forms = plan_of(search)->params.forms;
+    struct nd_difference differs;
+    struct nd_view other;
+    enum nd_status status;
+
+    if (forms == ND_FORMS_NONE)
+        return 0;
+    status = source->fetch(source->context, number, &other, err);
+    if (status == ND_OK)
+        status = nd_difference_of(nd_text_of(search->maker->sketching, text->text),
+                                  nd_text_of(search->maker->sketching, other), &differs, err);
+    return status == ND_OK ? nd_forms_apart(forms, differs.by) : (int)status;
+}
+
 int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *text,
                           const struct nd_search_source *source, uint32_t set,
                           const struct nd_met *met, struct nd_near_entry *hit, struct nd_error *err)
 {
     struct nd_view other;
-    int is_hit = 0;
+    int is_hit = 0, is_form;
 
     *hit = (struct nd_near_entry){.number = met->number,
                                   .set = set,
@@ -387,7 +408,11 @@ int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *te
         if (is_hit == ND_OK)
             is_hit = compare_tokens(search, text, other, hit, err);
     }
-    return is_hit ? is_hit : compare_near(search, text, source, hit, err);
+    if (is_hit)
+        return is_hit;
+    is_hit = compare_near(search, text, source, hit, err);
+    is_form = is_hit == 1 ? is_other_form(search, text, source, met->number, err) : 0;
+    return is_form < 0 ? is_form : is_hit == 1 ? !is_form : is_hit;
 }
 
 static bool add_hit(struct nd_search *search, struct nd_near_entry hit)

@@ -1,4 +1,4 @@
-/* test_difference.c - what differs between two texts: tests/cli/differs_model.py has the random ones */
+/* test_differing_words.c - what differs between two texts: tests/cli/differs_model.py has the random ones */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <neardup/evidence.h>
+#include <neardup/compare.h>
 
 static struct nd_view view_of(const char *text)
 {
