@@ -51,7 +51,8 @@ code)
     ;;
 browser)
     CHROMIUM=$(find_chromium) NEARDUP=$(realpath "$3") node --test --test-reporter=spec \
-        tests/service/page.test.mjs tests/service/report.test.mjs tests/service/judging.test.mjs
+        tests/service/page.test.mjs tests/service/report.test.mjs tests/service/judging.test.mjs \
+        tests/service/audit.test.mjs
     ;;
 *)
     echo "usage: tools/test-page.sh code|browser FOLDER [COMMAND]" >&2

@@ -130,7 +130,7 @@ enum nd_status nd_audit_rows_clusters(const struct nd_audit_join *j, const char 
     cluster = nd_audit_far_clusters(j, &n);
     if (!cluster)
         status = nd_fail(err, ND_ENOMEM, "out of memory");
-    for (size_t i = 0; status == ND_OK && i < n; i++)
+    for (size_t i = 0; status == ND_OK && cluster && i < n; i++)
         status = put_cluster(&rows, &cluster[i], err);
     free(cluster);
     return close_rows(&rows, status, err);
