@@ -57,9 +57,12 @@ enum nd_format {
      * page or plain text, with the requests and the metadata beside it.  Its id is its address. */
     ND_FORMAT_WARC,
     /* The older form of it. */
-    ND_FORMAT_ARC
+    ND_FORMAT_ARC,
+    /* A feed in XML (RSS, Atom): a record is an item, whose fields are "text" (the title and the
+     * content), "title", "body", "id", "link", "date", "author" … (docs/format/feeds.md). */
+    ND_FORMAT_FEED
 };
-#define ND_FORMAT_COUNT (ND_FORMAT_ARC + 1)
+#define ND_FORMAT_COUNT (ND_FORMAT_FEED + 1)
 
 /* The word that options and the manifest use, such as "jsonl". */
 ND_API const char *nd_format_word(enum nd_format format);

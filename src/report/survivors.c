@@ -151,11 +151,13 @@ struct nd_survivors {
     const struct nd_source *first;     /* that decided the shape */
     struct nd_json header;             /* of CSV and TSV, with columns that are added */
     struct nd_separator separator;
-    bool owes_divide;        /* what is written next is compressed by itself */
-    bool keeps_others;       /* folders and links of archives */
-    bool has_survived;       /* the source, a file of an archive */
-    bool is_ended;           /* it, and what stands behind it is written */
-    struct nd_hash_set gone; /* names of such files that have not */
+    const struct nd_source *framed; /* the last one of which a record stands in the frame */
+    struct nd_buffer frame_end;     /* what the end of the frame is; empty: none has begun */
+    bool owes_divide;               /* what is written next is compressed by itself */
+    bool keeps_others;              /* folders and links of archives */
+    bool has_survived;              /* the source, a file of an archive */
+    bool is_ended;                  /* it, and what stands behind it is written */
+    struct nd_hash_set gone;        /* names of such files that have not */
     bool in_entry; /* an archive's entry is collected in `entry`, its size being unknown */
     struct nd_spool *entry;
 };
@@ -294,6 +296,47 @@ static enum nd_status put_parts(struct nd_survivors *s, struct nd_view record, s
     return status;
 }
 
+/* Begin the frame of a feed with its first record, or have the record of another feed fit in. */
+static enum nd_status begin_frame(struct nd_survivors *s, struct nd_error *err)
+{
+    const struct nd_format_row *row = nd_format_row(s->source->format);
+    const struct nd_source *before = s->framed;
+
+    s->framed = s->source;
+    if (s->frame_end.len) {
+        if (row->is_like_frame(before->header, s->source->header))
+            return ND_OK;
+        return nd_fail(err, ND_EINPUT,
+                       "%s and %s have different root elements: they cannot go to one output; use "
+                       "--output-dir",
+                       before->path, s->source->path);
+    }
+    if (!s->source->header.len)
+        return nd_fail(err, ND_EINPUT,
+                       "%s: what stands before its first item is longer than 1 MiB, which is not "
+                       "kept; use --removed or --manifest",
+                       s->source->path);
+    if (!row->frame_end(s->source->header, &s->frame_end))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return put(s, s->source->header, err);
+}
+
+/* End the frame, also that of a feed of which nothing survives. */
+static enum nd_status end_frame(struct nd_survivors *s, struct nd_error *err)
+{
+    struct nd_view end;
+    enum nd_status status = ND_OK;
+
+    if (!s->source || !nd_format_row(s->source->format)->frame_end)
+        return ND_OK;
+    if (!s->frame_end.len && s->source->header.len)
+        status = begin_frame(s, err);
+    end = (struct nd_view){s->frame_end.data, s->frame_end.len};
+    s->frame_end.len = 0; /* the bytes stay until the next frame */
+    s->framed = NULL;
+    return status == ND_OK && end.len ? put(s, end, err) : status;
+}
+
 static enum nd_status put_record(struct nd_survivors *s, struct nd_view record,
                                  struct nd_error *err)
 {
@@ -301,7 +344,9 @@ static enum nd_status put_record(struct nd_survivors *s, struct nd_view record,
         nd_separator_before(&s->separator, record, s->options->input.unit, s->source->format);
     enum nd_status status = ND_OK;
 
-    if (between.len)
+    if (s->framed != s->source && nd_format_row(s->source->format)->frame_end)
+        status = begin_frame(s, err);
+    if (status == ND_OK && between.len)
         status = put(s, between, err);
     return status == ND_OK ? put_parts(s, record, err) : status;
 }
@@ -350,9 +395,11 @@ static enum nd_status end_entry(struct nd_survivors *s, struct nd_error *err)
 
     if (!s->in_entry)
         return ND_OK;
+    status = end_frame(s, err);
     s->in_entry = false;
     bytes = nd_spool_bytes(s->entry);
-    status = nd_output_entry(s->out, s->source->entry, header_of(s->source), bytes, err);
+    if (status == ND_OK)
+        status = nd_output_entry(s->out, s->source->entry, header_of(s->source), bytes, err);
     while (status == ND_OK && at < bytes) {
         size_t len = bytes - at < (1 << 20) ? (size_t)(bytes - at) : (size_t)1 << 20;
 
@@ -396,7 +443,8 @@ static enum nd_status put_more_columns(struct nd_survivors *s, struct nd_error *
 /* The header of CSV and TSV, once an output or entry; that of each web archive. */
 static enum nd_status put_header(struct nd_survivors *s, struct nd_error *err)
 {
-    if (!s->source->is_container || !s->source->header.len)
+    if (!s->source->is_container || !s->source->header.len ||
+        nd_format_row(s->source->format)->frame_end)
         return ND_OK;
     if (!nd_format_row(s->source->format)->has_header)
         return put_record(s, s->source->header, err);
@@ -459,6 +507,8 @@ static enum nd_status close_file(struct nd_survivors *s, struct nd_error *err)
 {
     enum nd_status status = end_entry(s, err);
 
+    if (status == ND_OK && s->shape == SHAPE_RECORDS && s->out)
+        status = end_frame(s, err);
     if (status == ND_OK && s->mirror && s->out) {
         status = nd_mirror_close(s->mirror, err);
         s->out = NULL;
@@ -663,6 +713,7 @@ void nd_survivors_free(struct nd_survivors *s)
     nd_mirror_free(s->mirror);
     nd_spool_free(s->entry);
     nd_json_release(&s->header);
+    nd_buffer_release(&s->frame_end);
     nd_hash_set_release(&s->gone);
     free(s);
 }

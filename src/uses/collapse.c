@@ -8,6 +8,7 @@
  * the rank, so that they are total.
  */
 #define _GNU_SOURCE
+#include "input/formats/formats.h"
 #include "report/output.h"
 #include "report/sketch_output.h"
 #include "uses/use.h"
@@ -373,6 +374,23 @@ static enum nd_status open_list(struct collapsing *c, struct nd_error *err)
     return status;
 }
 
+/* End the frame of a feed. */
+static enum nd_status write_end(struct collapsing *c, struct nd_error *err)
+{
+    const struct nd_format_row *row = c->first ? nd_format_row(c->first->format) : NULL;
+    struct nd_buffer end = {0};
+    enum nd_status status = ND_OK;
+
+    if (!row || !row->frame_end)
+        return ND_OK;
+    if (!row->frame_end(c->first->header, &end))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    else
+        status = write(c, (struct nd_view){end.data, end.len}, err);
+    nd_buffer_release(&end);
+    return status;
+}
+
 static enum nd_status write_results(struct collapsing *c, size_t n, struct nd_error *err)
 {
     uint32_t *member = nd_alloc_array(c->n, sizeof *member);
@@ -397,6 +415,8 @@ static enum nd_status write_results(struct collapsing *c, size_t n, struct nd_er
         status = c->params->expand ? write_expanded(c, shown, member + from, end - from, err)
                                    : write_record(c, &c->at[shown], err);
     }
+    if (status == ND_OK)
+        status = write_end(c, err);
     if (status == ND_OK && c->sketches)
         status = nd_sketch_output_finish(c->sketches, &c->use.run.outputs.publisher,
                                          ND_PUBLISH_RESULT, err);

@@ -89,6 +89,8 @@ struct nd_cutter {
     int csv_state;  /* state of the CSV field at `seen` */
     uint64_t lines; /* line ends in the last record or blank stretch; counts_bytes: its bytes */
 
+    unsigned depth; /* feeds: how many elements of the item's name are open */
+
     /* Web archives: what the records of a group are about, places in it: fields of the record that
      * has a body, or of the first one before that is found. */
     struct nd_cut_place {
@@ -98,7 +100,7 @@ struct nd_cutter {
     uint64_t ends; /* where what has begun ends, as far as its head says */
     uint64_t pass; /* bytes that follow and are no record's */
     bool has_info; /* the record that says how the archive was made has been found */
-    bool is_info;  /* the last blank stretch is it */
+    bool is_info;  /* the last blank stretch is it, or what stands before the items of a feed */
     /* In the last blank stretch: records left out because they are not text, or have no body. */
     unsigned not_text, no_body;
 };

@@ -7,6 +7,7 @@
 
 #include <neardup/input.h>
 
+#include "base/memory.h"
 #include "input/formats/cut.h"
 
 struct nd_parsing;
@@ -49,6 +50,13 @@ struct nd_format_row {
 
     /* Why no file of this format can be read: a library is not installed.  NULL: it can be. */
     const char *(*find_missing)(void);
+
+    /*
+     * For records that stand in a frame, which nd_source.header begins: append what ends it (false:
+     * out of memory), and whether records of one may stand in the other.  NULL: there is none.
+     */
+    bool (*frame_end)(struct nd_view header, struct nd_buffer *out);
+    bool (*is_like_frame)(struct nd_view header, struct nd_view other);
 
     /* A record has named fields, of which the text is one and may be a page. */
     bool has_fields;

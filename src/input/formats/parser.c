@@ -71,6 +71,7 @@ void nd_parser_free(struct nd_parser *parser)
     nd_charset_release(&parser->charset);
     nd_page_release(&parser->page);
     nd_buffer_release(&parser->mail_body);
+    nd_buffer_release(&parser->feed_list);
     nd_web_unpacker_release(&parser->unpacker);
     free(parser->cell);
     free(parser);

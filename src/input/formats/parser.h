@@ -28,7 +28,9 @@ struct nd_parser {
     struct nd_replaced replaced; /* in the current record */
     struct nd_charset charset;
     struct nd_html_page page;   /* HTML: the current one */
-    struct nd_buffer mail_body; /* of the current message: its texts, each on lines of its own */
+    struct nd_buffer mail_body; /* of the current message: its texts, each on lines of its own; of
+                                 a feed: what an element says */
+    struct nd_buffer feed_list; /* feeds: the categories of an item */
     struct nd_web_unpacker unpacker; /* web archives: of the current body */
 };
 

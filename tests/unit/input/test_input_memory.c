@@ -54,8 +54,8 @@ static int read_once(const char *const *paths, size_t n, const struct nd_input_o
 
 static void every_allocation_may_fail(void **state)
 {
-    static const char *const paths[] = {"dir",   "a.jsonl.gz", "b.csv", "c.html",
-                                        "d.tar", "e.txt.zst",  "f.mbox", "g.warc"};
+    static const char *const paths[] = {"dir",       "a.jsonl.gz", "b.csv",  "c.html", "d.tar",
+                                        "e.txt.zst", "f.mbox",     "g.warc", "h.rss"};
     enum { PATHS = sizeof paths / sizeof *paths };
     struct nd_input_options o = nd_input_options_default();
     long all = 0;
@@ -76,6 +76,10 @@ static void every_allocation_may_fail(void **state)
         "Content-Length: 151\\n\\nHTTP/1.1 200 OK\\nContent-Type: text/html\\n"
         "Transfer-Encoding: chunked\\nContent-Encoding: gzip\\n\\n400\\n'; echo "
         "'<title>t</title>u' | gzip -n) > g.warc");
+    run("printf '<?xml version=\"1.0\" encoding=\"koi8-r\"?><rss><channel><item><title>\\320 "
+        "&amp;amp; "
+        "u</title><category>a</category><category>b</category><guid>g</guid><description>&lt;p&gt;x"
+        "</description></item></channel></rss>' > h.rss");
     for (;; all++) {
         int status;
 

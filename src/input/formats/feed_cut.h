@@ -1,0 +1,22 @@
+/* feed_cut.h - feeds in XML cut into their items, and what stands around these */
+#ifndef ND_INPUT_FORMATS_FEED_CUT_H
+#define ND_INPUT_FORMATS_FEED_CUT_H
+
+#include "base/memory.h"
+#include "input/formats/cut.h"
+#include "input/formats/xml_scan.h"
+
+/* A record is an <item> or <entry>, from its first byte to its last.  What stands before the first
+ * one is the header (nd_source.header). */
+extern const struct nd_cut nd_cut_feed;
+
+/* Append the end tags of what is open at the end of a header.  False: out of memory. */
+bool nd_feed_end(struct nd_view header, struct nd_buffer *out);
+
+/* Whether items of one feed may stand in the other: their root elements have the same tag. */
+bool nd_feed_is_like(struct nd_view header, struct nd_view other);
+
+/* Find the tag of the root element.  False: it is not there. */
+bool nd_feed_root(const char *bytes, size_t len, struct nd_xml_piece *root);
+
+#endif
