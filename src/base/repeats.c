@@ -97,41 +97,41 @@ static bool bloom_has(const struct nd_bloom *b, uint64_t hash)
     return unset == 0;
 }
 
-static void note_pending(const struct nd_repeats *r, const uint64_t *hash, size_t n)
+static void note(const struct nd_repeats *r, uint64_t hash)
 {
-    for (size_t i = 0; i < n; i++)
-        if (bloom_add(&r->met, hash[i]))
-            (void)bloom_add(&r->again, hash[i]);
+    if (bloom_add(&r->met, hash))
+        (void)bloom_add(&r->again, hash);
 }
 
+/* A hash is noted when the blocks of PENDING more have been asked for, so that memory is never waited
+ * for while nothing else is on its way. */
 void nd_repeats_note(struct nd_repeats *r, unsigned slice, unsigned n_slices, const uint64_t *hash,
                      size_t n)
 {
     uint64_t pending[PENDING];
-    size_t n_pending = 0;
+    size_t n_mine = 0, n_noted = 0;
 
     for (size_t i = 0; i < n; i++) {
         bool is_mine = (hash[i] >> 32) * n_slices >> 32 == slice;
 
-        pending[n_pending] = hash[i];
-        if (is_mine)
-            __builtin_prefetch(block_of(&r->met, hash[i]), 1);
-        n_pending += is_mine;
-        if (n_pending == PENDING) {
-            note_pending(r, pending, n_pending);
-            n_pending = 0;
-        }
+        if (!is_mine)
+            continue;
+        __builtin_prefetch(block_of(&r->met, hash[i]), 1);
+        if (n_mine - n_noted == PENDING)
+            note(r, pending[n_noted++ % PENDING]);
+        pending[n_mine++ % PENDING] = hash[i];
     }
-    note_pending(r, pending, n_pending);
+    while (n_noted < n_mine)
+        note(r, pending[n_noted++ % PENDING]);
 }
 
 void nd_repeats_find(const struct nd_repeats *r, const uint64_t *hash, size_t n, bool *may)
 {
-    for (size_t from = 0, to; from < n; from = to) {
-        to = n - from < PENDING ? n : from + PENDING;
-        for (size_t i = from; i < to; i++)
-            __builtin_prefetch(block_of(&r->again, hash[i]));
-        for (size_t i = from; i < to; i++)
-            may[i] = bloom_has(&r->again, hash[i]);
+    for (size_t i = 0; i < n && i < PENDING; i++)
+        __builtin_prefetch(block_of(&r->again, hash[i]));
+    for (size_t i = 0; i < n; i++) {
+        if (n - i > PENDING)
+            __builtin_prefetch(block_of(&r->again, hash[i + PENDING]));
+        may[i] = bloom_has(&r->again, hash[i]);
     }
 }
