@@ -378,6 +378,31 @@ static int cmd_report(struct settings *s)
     return report_use(s, status, &err, &summary);
 }
 
+/* ---- sources, whose first path is the text ----------------------------------------------------- */
+
+static enum nd_status use_sources(const struct settings *s, const struct nd_run_events *events,
+                                  struct nd_use_summary *summary, struct nd_error *err)
+{
+    struct nd_sources_params params = s->use.sources;
+
+    params.json = s->use.json;
+    return nd_run_sources(s->run, &params, events, summary, err);
+}
+
+static int cmd_sources(struct settings *s)
+{
+    static const struct command corpus = {.use = use_sources};
+
+    if (!s->paths.count) {
+        say("sources needs a text, then the corpus; see neardup help sources");
+        return 2;
+    }
+    s->use.sources.text = s->paths.at[0];
+    s->paths.count--;
+    memmove(s->paths.at, s->paths.at + 1, s->paths.count * sizeof *s->paths.at);
+    return run_use(&corpus, s);
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 const struct command command_table[] = {
@@ -514,6 +539,11 @@ const struct command command_table[] = {
      "  neardup repeats --cut passages --tokens 50 --manifest cuts.jsonl corpus.jsonl -o "
      "clean.jsonl\n",
      .run = cmd_repeats},
+    {"sources", FOR_SOURCES, "[OPTION…] TEXT [FILE|DIR|-]…",
+     "Find the documents that have passages of one text, ranked by how much of it they have.",
+     "  neardup sources a.txt corpus.jsonl\n"
+     "  neardup sources --least 12 --top 5 --json a.txt pages/\n",
+     .run = cmd_sources},
     {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
      "Follow documents over time: how much each version changes, and when to visit next.",
      "  neardup track monday.html tuesday.html wednesday.html\n"

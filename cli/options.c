@@ -489,6 +489,14 @@ const struct option option_table[] = {
     {NULL, "drop-empty", 0, NULL, "leave out records of which no word is left", FOR_REPEATS,
      FLAG(use.repeats.drop_empty)},
 
+    {"Passages", "least", 0, "N", "passages of at least N tokens (default: 8)", FOR_SOURCES,
+     NUMBER(use.sources.least, 1, 1000000)},
+    {NULL, "gap", 0, "N",
+     "join passages with at most N other tokens between them in both texts (default: 0)",
+     FOR_SOURCES, NUMBER(use.sources.gap, 0, 1000000)},
+    {NULL, "top", 0, "N", "list only the N best sources (default: all)", FOR_SOURCES,
+     NUMBER(use.sources.top, 1, 1000000000)},
+
     {"Hosts", "url-field", 0, "FIELD", "the field with the address of a page (default: url)",
      FOR_MIRRORS, TEXT(use.mirrors.url)},
     {NULL, "sample", 0, "N",
@@ -856,7 +864,7 @@ const struct option option_table[] = {
      FOR_PAIRS, RATIO(use.pairs.near_misses, 0, 0)},
     {NULL, "json", 0, NULL, "write the result as JSON",
      FOR_COMPARE | FOR_PLAN | FOR_PAIRS | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE | FOR_EXPLAIN |
-         FOR_AUDIT | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE,
+         FOR_AUDIT | FOR_EVAL | FOR_CLUSTERS | FOR_SWEEP | FOR_SAMPLE | FOR_SOURCES,
      SET(set_json)},
     {NULL, "json", 0, NULL, "with --annotate, write a JSON object for messages too", FOR_FILTER,
      SET(set_json)},

@@ -147,6 +147,7 @@ enum nd_status settings_init(struct settings *s, struct nd_error *err)
     s->use.eval = nd_eval_params_default();
     s->use.perturb = nd_perturb_params_default();
     s->use.repeats = nd_repeats_params_default();
+    s->use.sources = nd_sources_params_default();
     s->use.audit = nd_audit_params_default();
     s->use.sample = nd_sample_params_default();
     s->run = nd_run_options_new(err);

@@ -59,6 +59,7 @@ struct use_settings {
     struct nd_audit_params audit;
     struct nd_repeats_params repeats;
     struct nd_report_params report;
+    struct nd_sources_params sources;
     struct nd_plan_params plan;
     struct nd_eval_params eval;
     struct words positive, documents; /* of eval, and of sample */
@@ -168,6 +169,7 @@ enum commands {
     FOR_AUDIT = 1 << 21,
     FOR_REPEATS = 1 << 22, /* reads documents, but without a recipe */
     FOR_REPORT = 1 << 28,  /* likewise */
+    FOR_SOURCES = 1 << 29, /* likewise */
     FOR_DOCTOR = 1 << 30,
 
     FOR_SAMPLE = 1 << 23,   /* reads documents, but without a recipe */
@@ -183,13 +185,14 @@ enum commands {
                   FOR_TEMPLATE, /* commands with any number of inputs and one output */
     FOR_USES = FOR_COMPARE | FOR_STREAMS,
     FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS | FOR_APPLY |
-               FOR_PERTURB | FOR_AUDIT | FOR_REPEATS, /* that read any number of inputs */
+               FOR_PERTURB | FOR_AUDIT | FOR_REPEATS |
+               FOR_SOURCES, /* that read any number of inputs */
     FOR_PAIRWISE =
         FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
     FOR_ALL = FOR_AUDIT | FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_SWEEP | FOR_EXPLAIN | FOR_SKETCH |
               FOR_DF | FOR_USES | FOR_INDEX, /* that read documents, by a recipe */
     FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT | FOR_APPLY | FOR_EVAL | FOR_SAMPLE |
-                FOR_PERTURB | FOR_REPEATS | FOR_REPORT, /* that read documents */
+                FOR_PERTURB | FOR_REPEATS | FOR_REPORT | FOR_SOURCES, /* that read documents */
     FOR_FILES = FOR_RUNS | FOR_PLAN | FOR_SWEEP | FOR_DF | FOR_HAMMING | FOR_CLIENT | FOR_EVAL |
                 FOR_CLUSTERS | FOR_REPORT, /* that take any number of files */
 };

@@ -50,6 +50,7 @@ declare -A may=(
     [uses/judging]="uses/judging uses/eval uses report run evidence input/formats base"
     [uses/repeats]="uses/repeats uses run report reading evidence input/streams input/formats feature/word text base"
     [uses/plan]="uses/plan run reading loads evidence engine input/streams base"
+    [uses/sources]="uses/sources uses run report reading evidence match text base"
     [store]="store"
     [store/segments]="store/segments base"
     [store/catalog]="store/catalog store/segments store index base"

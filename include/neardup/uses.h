@@ -526,6 +526,33 @@ ND_API enum nd_status nd_run_repeats(const struct nd_run_options *options,
                                      struct nd_repeats_summary *counts,
                                      struct nd_use_summary *summary, struct nd_error *err);
 
+/* ---- Sources of one text ----------------------------------------------------------------------
+ */
+
+/* Start from nd_sources_params_default(). */
+struct nd_sources_params {
+    /* A file with one document. */
+    const char *text;
+    /* Passages have at least so many tokens (8). */
+    unsigned least;
+    /* Passages with at most so many other tokens between them in both texts are one (0). */
+    unsigned gap;
+    /* List so many sources; 0: all. */
+    unsigned top;
+    unsigned char json;
+};
+ND_API struct nd_sources_params nd_sources_params_default(void);
+
+/*
+ * List the documents that have passages of the text, those with the most of its tokens first
+ * (docs/format/uses.md), as nd_passages_find finds them.  summary->found: how many there are.
+ * ND_EINPUT also where the text is shorter than a passage.
+ */
+ND_API enum nd_status nd_run_sources(const struct nd_run_options *options,
+                                     const struct nd_sources_params *params,
+                                     const struct nd_run_events *events,
+                                     struct nd_use_summary *summary, struct nd_error *err);
+
 /* ---- What another tool removed ----------------------------------------------------------------
  */
 

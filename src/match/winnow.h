@@ -2,6 +2,8 @@
 #ifndef ND_MATCH_WINNOW_H
 #define ND_MATCH_WINNOW_H
 
+#include <neardup/error.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,7 +42,7 @@ void nd_run_hashes(const uint64_t *token, size_t n, unsigned width, uint64_t *va
  * Select of every `window` shingles on end the one of least value, the rightmost of equal ones,
  * once, in order; from fewer shingles than that, none.  *out is the caller's.  False: out of memory.
  */
-bool nd_winnow(const uint64_t *token, size_t n, unsigned width, unsigned window,
-               struct nd_placed_value **out, size_t *n_out);
+ND_API bool nd_winnow(const uint64_t *token, size_t n, unsigned width, unsigned window,
+                      struct nd_placed_value **out, size_t *n_out);
 
 #endif

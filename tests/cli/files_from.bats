@@ -106,7 +106,7 @@ load common
     neardup index build fp -o x.ndx
     cp x.ndx before
     echo x.ndx >list
-    for command in "index add --files-from list" "index --files-from list" "apply --files-from list" "report --files-from list" "join --files-from list" "df calibrate --files-from list" "df --files-from list"; do
+    for command in "index add --files-from list" "index --files-from list" "apply --files-from list" "report --files-from list" "sources --files-from list" "join --files-from list" "df calibrate --files-from list" "df --files-from list"; do
         # shellcheck disable=SC2086
         run "$NEARDUP" $command
         [ "$status" -eq 2 ]
@@ -131,6 +131,7 @@ load common
     neardup dedup docs.jsonl more.jsonl -q -o kept --manifest all.manifest
     printf '%s\t%s\n' a a b a c c >sets
     printf 'a\tb\t.9\nb\tc\t.8\n' >pairs
+    jq -r .text docs.jsonl | head -1 >text.txt
     n=0
     while IFS='|' read -r command files; do
         # shellcheck disable=SC2086
@@ -160,6 +161,7 @@ anchors -q|site/a.html site/b.html
 track -q|docs.jsonl more.jsonl
 perturb -q --insert 2|docs.jsonl more.jsonl
 repeats -q|docs.jsonl more.jsonl
+sources -q text.txt|docs.jsonl more.jsonl
 filter -q -p more.jsonl|docs.jsonl more.jsonl
 sketch -q|docs.jsonl more.jsonl
 index pairs|fp1 fp2
@@ -171,8 +173,8 @@ df build -q -o made|docs.jsonl more.jsonl
 df merge -o made|one.df two.df
 df calibrate one.df -q --recipe seshasai-2009|docs.jsonl more.jsonl
 END
-    [ "$n" -eq 25 ]
+    [ "$n" -eq 26 ]
     # All that offer the option were tried, client in client.bats, plan in plan.bats; those that compare two documents do not.
     offered=$(for command in $("$NEARDUP" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do "$NEARDUP" "$command" --help | grep -q -- --files-from && echo "$command"; done | sort | tr '\n' ' ')
-    [ "$offered" = "anchors apply audit client clusters collapse dedup df eval filter index join mirrors pairs perturb plan repeats report sketch sweep template track " ]
+    [ "$offered" = "anchors apply audit client clusters collapse dedup df eval filter index join mirrors pairs perturb plan repeats report sketch sources sweep template track " ]
 }

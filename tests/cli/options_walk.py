@@ -102,7 +102,8 @@ BASE = {
     "audit": "docs.jsonl --removed gone --report out/h -o out/o",
     "report": "m.jsonl docs.jsonl -o out/o",
     "perturb": "docs.jsonl --insert 1 --delete 1 --swap 1 --replace 1 -o out/o",
-    "repeats": "docs.jsonl -o out/o",
+    "repeats": "docs.jsonl -o out/o --manifest out/m",
+    "sources": "b.txt docs.jsonl -o out/o",
     "clusters": "listed.tsv --documents known.jsonl -o out/o",
     "sample": "listed.tsv --documents known.jsonl --html out/h --strata resemblance:0.1 -n 12 -o out/o",
     "sweep": "--truth some.tsv --universe labelled --set recall=0.9,0.99 docs.jsonl -o out/o",
@@ -293,6 +294,7 @@ TRY = {
     "client limit": "5", "client max-age": "12h", "client at": "0.5",
     "follow": "cat docs.jsonl",
     "index build records": FLAG,
+    "cut": "passages", "tokens": "100", "occurrences": "9", "drop-empty": FLAG, "repeats binary": ("text", "dir/data.bin"),
     "anchors text-field": ("key", "pages.jsonl"),
     "anchors text-format": ("html", "pages.jsonl"),
 }
@@ -322,6 +324,8 @@ UNSEEN += ["force"]
 UNSEEN += ["apply text-format", "apply max-bad"]
 # sample shows its documents, which are JSON Lines; judging.bats tries what is of texts, and judged files.
 UNSEEN += ["eval judged", "eval weights", "sample documents"] + ["sample " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
+# The folder has a page, of which repeats cuts nothing, and no page has a passage: repeats.bats and sources.bats try these.
+UNSEEN += ["repeats exclude", "sources text-format"]
 # audit is given documents by their ids, and a file of lines has none.
 UNSEEN += ["audit unit"]
 # Nor do those of clusters: clusters.bats tries these.

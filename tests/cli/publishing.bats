@@ -23,6 +23,7 @@ inputs() {
     neardup dedup d/docs.jsonl -q -o /dev/null --clusters clusters.tsv --manifest manifest
     neardup plan d/docs.jsonl -q -o plan.json >/dev/null
     printf "a\tb\t1\n" >pairs.tsv
+    jq -r .text d/docs.jsonl | head -1 >one.txt
 }
 
 # Every output of every command, one a line: "reads | command", with OUT for the output.
@@ -81,6 +82,8 @@ manifest | audit d -q --removed manifest -o /dev/null --unmatched OUT
 d/docs.jsonl | audit d -q --removed manifest -o /dev/null --false-clusters OUT
 d/docs.jsonl | perturb d -q --insert 1 -o OUT
 d/docs.jsonl | repeats d/docs.jsonl -q -o OUT
+d/docs.jsonl | sources one.txt d/docs.jsonl -q -o OUT
+one.txt | sources one.txt d -q -o OUT
 d/docs.jsonl | repeats d/docs.jsonl -q -o /dev/null --manifest OUT
 manifest | clusters clusters.tsv manifest -q -o OUT
 manifest | sample manifest -q -o OUT

@@ -101,6 +101,9 @@ for d in range(3000):
     [ "$(cat out/d/e/y.txt)" = $'garden\nHOME' ]
     [ "$(zcat out/d/e/z.txt.gz)" = shed ]
     [ "$(cat out/d/x.txt)" = "" ]
+    neardup repeats -q --exclude '*.gz' d --output-dir few
+    [ ! -e few/d/e/z.txt.gz ]
+    [ -e few/d/x.txt ]
     tar cf d.tar d/x.txt d/e/y.txt
     neardup repeats -q d.tar -o e.tar
     [ "$(tar xOf e.tar d/x.txt)" = $'Home\nGarden' ]

@@ -377,6 +377,16 @@ static enum nd_status repeats(const struct nd_run_options *options, struct nd_er
     return nd_run_repeats(options, &params, NULL, &counts, &summary, err);
 }
 
+static enum nd_status sources(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_sources_params params = nd_sources_params_default();
+    struct nd_use_summary summary;
+
+    params.text = "a.html";
+    params.least = 2;
+    return nd_run_sources(options, &params, NULL, &summary, err);
+}
+
 static enum nd_status perturb(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_perturb_params params = nd_perturb_params_default();
@@ -583,6 +593,7 @@ static void each_use_fails_cleanly(void **state)
         {"report", report},
         {"perturb", perturb},
         {"repeats", repeats},
+        {"sources", sources},
         {"sample", sample},
         {"mirrors", mirrors},
         {"plan", plan},
