@@ -560,6 +560,17 @@ static int take_blank(struct nd_input *input, struct nd_batch *b, size_t len)
     return cutter->is_info ? take_info(input, b->memory->bytes.data + b->memory->pos, len) : 0;
 }
 
+/* Whether a stretch is no more than line ends, behind which a sample may still stand within a record
+ * of a web archive. */
+static bool is_within_record(const struct nd_open_source *from, const struct nd_batch *b,
+                             enum nd_cut_answer answer)
+{
+    const char *bytes = b->memory->bytes.data + b->memory->pos;
+
+    return from->is_skipping && from->cutter.cut->counts_bytes && answer == ND_CUT_BLANK &&
+           (*bytes == '\n' || *bytes == '\r');
+}
+
 /* Act on a record, or a blank stretch, of `len` bytes. */
 static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer answer, size_t len)
 {
@@ -568,7 +579,7 @@ static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer a
 
     if (from->is_skipping && input->gives_skipped && add_skipped(input, b, len))
         return ND_ENOMEM;
-    from->is_skipping = false;
+    from->is_skipping = is_within_record(from, b, answer);
     if (is_record && from->needs_header)
         return take_header(input, b, len);
     if (is_record && is_of_part(input) && !add_record(b, from, len))

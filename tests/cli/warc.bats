@@ -184,6 +184,23 @@ while data:
     [ "$(neardup sketch -q out/a.warc | wc -l)" -eq 2 ]
 }
 
+@test "warc: a sample reads blocks from the middle, and nothing of it is damaged" {
+    awk 'BEGIN {
+        for (i = 0; i < 1400; i++)
+            blank = blank "\n"
+        for (i = 1; i <= 6000; i++) {
+            printf "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: http://a/%d\r\n", i
+            printf "Content-Type: text/plain\r\nContent-Length: 1410\r\n\r\nx%s%09d\r\n\r\n", blank, i
+        }
+    }' >a.warc
+    gzip -k a.warc
+    for input in a.warc a.warc.gz; do
+        run neardup plan $input --sample-bytes 100K
+        [ "$status" -eq 0 ]
+        [[ $output != *"no record begins"* ]]
+    done
+}
+
 @test "warc: ARC is read, and so are the fixtures that other readers read" {
     {
         printf 'filedesc://x.arc 0.0.0.0 20080619093439 text/plain 73\n1 0 CommonCrawl\n'

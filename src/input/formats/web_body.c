@@ -173,7 +173,7 @@ static enum nd_web_text text_of(const struct nd_web_record *r, const struct nd_w
 
 void nd_web_body_find(const struct nd_web_record *r, struct nd_web_body *body)
 {
-#define FIELD(name) nd_web_field(body->http, name, sizeof name - 1)
+#define FIELD(name) nd_web_field(body->http, name, sizeof(name) - 1)
     size_t http =
         r->kind == ND_WEB_RESPONSE || r->kind == ND_WEB_REVISIT ? http_len(r->content) : 0;
 

@@ -205,7 +205,7 @@ static uint64_t length_of(struct nd_view v)
 
 static void parse_warc(struct nd_web_record *r)
 {
-#define FIELD(name) nd_web_field(r->head, name, sizeof name - 1)
+#define FIELD(name) nd_web_field(r->head, name, sizeof(name) - 1)
     r->kind = kind_of(FIELD("WARC-Type"));
     r->uri = without_angles(FIELD("WARC-Target-URI"));
     r->date = FIELD("WARC-Date");

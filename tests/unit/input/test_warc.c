@@ -464,7 +464,7 @@ static void long_images_are_passed_over(void **state)
 static void archives_are_known_by_their_first_bytes(void **state)
 {
     (void)state;
-#define LOOKS(dialect, text) nd_web_looks_like(dialect, text, sizeof text - 1)
+#define LOOKS(dialect, text) nd_web_looks_like(dialect, text, sizeof(text) - 1)
     assert_true(LOOKS(ND_WEB_WARC, "WARC/1.0\r\n"));
     assert_true(LOOKS(ND_WEB_WARC, "WARC/0.18\n"));
     assert_false(LOOKS(ND_WEB_WARC, "WARC/1.0"));
