@@ -482,7 +482,7 @@ const struct command command_table[] = {
      "Run results of papers again, and show the papers' numbers beside those found here.",
      "  neardup reproduce list\n"
      "  neardup reproduce slides-rose manku-3.1\n"
-     "  neardup reproduce all --corpora corpora/ -o report.txt\n",
+     "  neardup reproduce all --corpora corpora/ --report report.html\n",
      .run = cmd_reproduce},
     {"explain", FOR_EXPLAIN, "[OPTION…] A [B] | --rows MANIFEST | --histogram [FILE|DIR|-]…",
      "Explain why two documents are duplicates or not, or list the features of one document.\n"

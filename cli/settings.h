@@ -73,7 +73,7 @@ struct use_settings {
     struct words sets;            /* of sweep */
     const char *sweep_svg;
     struct lab_places lab_places; /* of reproduce */
-    const char *lab_files;
+    const char *lab_files, *lab_page;
     bool lab_tsv;
     const char *plan_svg;
     unsigned show; /* which parts of a comparison */

@@ -891,3 +891,51 @@ void draw_cluster_sizes(FILE *out, const struct nd_cluster_count *count, size_t 
     }
     svg_end(out);
 }
+
+/* ---- reproduce: numbers of a paper beside ours -------------------------------------------------- */
+
+enum { LABEL_CUT = 11, LABELS_DRAWN = 9 };
+
+static double x_of_label(const struct svg_series *s, size_t i)
+{
+    return x_of_share(((double)i + 0.5) / (double)s->n);
+}
+
+static void draw_numbers(FILE *out, double bottom, const struct svg_series *s, double most,
+                         bool of_paper)
+{
+    const double *value = of_paper ? s->paper : s->here;
+
+    fprintf(out, "<polyline fill=\"none\" stroke-width=\"1.5\" stroke=\"%s\" points=\"",
+            of_paper ? "#c44e33" : "#4878a8");
+    for (size_t i = 0; i < s->n; i++)
+        if (!isnan(value[i]))
+            fprintf(out, "%.1f,%.1f ", x_of_label(s, i), y_of_share(bottom, value[i] / most));
+    fputs("\"/>\n", out);
+    for (size_t i = 0; i < s->n; i++)
+        if (!isnan(value[i]))
+            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
+                    x_of_label(s, i), y_of_share(bottom, value[i] / most),
+                    of_paper ? "#c44e33" : "#4878a8");
+}
+
+void draw_series(FILE *out, const struct svg_series *s)
+{
+    const double bottom = TOP + SVG_CHART;
+    const size_t step = (s->n + LABELS_DRAWN - 1) / LABELS_DRAWN;
+    double most = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        most = isnan(s->paper[i]) ? most : fmax(most, s->paper[i]);
+        most = isnan(s->here[i]) ? most : fmax(most, s->here[i]);
+    }
+    most = most > 0 ? 1.04 * most : 1;
+    svg_begin(out, bottom + 40);
+    svg_text(out, SVG_WIDTH - SVG_RIGHT, TOP - 18, "end", "note", "red: the paper; blue: here", 0);
+    svg_grid(out, bottom, most, false);
+    for (size_t i = 0; i < s->n; i += step)
+        svg_text(out, x_of_label(s, i), bottom + 18, "middle", "", s->label[i], LABEL_CUT);
+    draw_numbers(out, bottom, s, most, true);
+    draw_numbers(out, bottom, s, most, false);
+    svg_end(out);
+}

@@ -37,4 +37,13 @@ void draw_curves(FILE *out, const char *column, const struct nd_eval_point *poin
  * result, as an SVG of 800 wide (Seshasai 2009, Figure 6-2).  The sizes of a result follow one another. */
 void draw_cluster_sizes(FILE *out, const struct nd_cluster_count *count, size_t n);
 
+/* Numbers of a paper beside ours, by label; NAN: not known. */
+struct svg_series {
+    const char *const *label;
+    const double *paper, *here;
+    size_t n;
+};
+/* Draw both as lines over the labels, as an SVG of 800 wide. */
+void draw_series(FILE *out, const struct svg_series *series);
+
 #endif

@@ -1,5 +1,8 @@
 /* cmd_reproduce.c - neardup reproduce: results of papers run again, the paper's numbers beside ours */
+#include "figure_file.h"
+#include "lab/lab_page.h"
 #include "lab/lab_run.h"
+#include "lab/lab_verdict.h"
 #include "results.h"
 #include "settings.h"
 
@@ -13,43 +16,6 @@ enum { WIDTH = 100, CELL = 8 };
 struct lab_tally {
     size_t done, skipped, failed, unexpected;
 };
-
-/* ---- Verdicts -------------------------------------------------------------------------------- */
-
-/* Count the pairs of labels whose order the paper tells, and those in which ours agree. */
-static void compare_order(const struct lab_series *s, const double *value, size_t *pairs,
-                          size_t *agreeing)
-{
-    *pairs = *agreeing = 0;
-    for (size_t i = 0; i < s->n_paper; i++)
-        for (size_t j = 0; j < i; j++) {
-            const double paper = s->paper[i] - s->paper[j], ours = value[i] - value[j];
-
-            if (isnan(paper) || isnan(ours) || (!(paper < 0) && !(paper > 0)))
-                continue;
-            ++*pairs;
-            *agreeing += (paper < 0 && ours < 0) || (paper > 0 && ours > 0);
-        }
-}
-
-/* How many numbers of the paper there are, and how many of ours are near. */
-static void compare_size(const struct lab_series *s, const double *value, size_t *numbers,
-                         size_t *near)
-{
-    *numbers = *near = 0;
-    for (size_t i = 0; i < s->n_paper; i++)
-        if (!isnan(s->paper[i]) && !isnan(value[i])) {
-            ++*numbers;
-            *near += fabs(value[i] - s->paper[i]) <= s->near * fabs(s->paper[i]) + 1e-12;
-        }
-}
-
-/* Whether a number is what it was when the file was written. */
-static bool is_expected(const struct lab_series *s, size_t i, double value)
-{
-    return i >= s->n_expect || isnan(s->expect[i]) ||
-           fabs(value - s->expect[i]) <= s->within + 1e-12;
-}
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
@@ -74,14 +40,9 @@ static void put_wrapped(FILE *out, const char *indent, const char *text)
 
 static void put_number(FILE *out, double value)
 {
-    char text[32];
+    char text[LAB_NUMBER_TEXT];
 
-    if (isnan(value))
-        strcpy(text, "-");
-    else if (fabs(value) >= 1000)
-        snprintf(text, sizeof text, "%.0f", value);
-    else
-        snprintf(text, sizeof text, "%.4g", fabs(value) < 100 ? round(value * 1e4) / 1e4 : value);
+    lab_number_text(value, text);
     fprintf(out, " %*s", CELL, text);
 }
 
@@ -102,7 +63,7 @@ static void put_columns(FILE *out, const struct lab_series *s, const double *val
     fputs("\n    here    ", out);
     for (size_t i = from; i < to; i++) {
         put_number(out, value[i]);
-        all_expected = all_expected && is_expected(s, i, value[i]);
+        all_expected = all_expected && lab_is_expected(s, i, value[i]);
     }
     if (!all_expected) {
         fputs("\n    expected", out);
@@ -131,29 +92,12 @@ static void put_lines(FILE *out, const struct lab_series *s, const double *value
         else
             fprintf(out, " %*s", CELL, "");
         put_number(out, value[i]);
-        if (!is_expected(s, i, value[i])) {
+        if (!lab_is_expected(s, i, value[i])) {
             fputs("  expected:", out);
             put_number(out, s->expect[i]);
         }
         fputc('\n', out);
     }
-}
-
-static void put_verdict(FILE *out, const struct lab_series *s, const double *value)
-{
-    size_t pairs, agreeing, numbers, near;
-
-    compare_order(s, value, &pairs, &agreeing);
-    compare_size(s, value, &numbers, &near);
-    if (!numbers)
-        return;
-    fputs("    ", out);
-    if (pairs && agreeing == pairs)
-        fputs("the same order; ", out);
-    else if (pairs)
-        fprintf(out, "the order agrees in %zu of %zu pairs; ", agreeing, pairs);
-    fprintf(out, "%zu of %zu %s within %g%% of the paper's\n", near, numbers,
-            numbers == 1 ? "number is" : "numbers are", 100 * s->near);
 }
 
 static void put_series(FILE *out, const struct lab_run *run, size_t i)
@@ -174,7 +118,10 @@ static void put_series(FILE *out, const struct lab_run *run, size_t i)
         for (size_t from = 0; from < s->n_labels; from += step)
             put_columns(out, s, run->value[i], from,
                         from + step < s->n_labels ? from + step : s->n_labels);
-    put_verdict(out, s, run->value[i]);
+    if (lab_has_verdict(s, run->value[i])) {
+        fputs("    ", out);
+        lab_put_verdict(out, s, run->value[i]);
+    }
 }
 
 static void put_report(FILE *out, const struct lab_run *run)
@@ -222,7 +169,7 @@ static void put_rows(FILE *out, const struct lab_run *run)
                     run->series[i].state == LAB_SKIPPED  ? "skipped"
                     : run->series[i].state == LAB_FAILED ? "failed"
                     : k >= s->n_expect                   ? "-"
-                    : is_expected(s, k, three[1])        ? "yes"
+                    : lab_is_expected(s, k, three[1])    ? "yes"
                                                          : "no");
         }
     }
@@ -246,14 +193,15 @@ static void count(struct lab_tally *tally, const struct lab_run *run)
             continue;
         }
         for (size_t k = 0; k < s->n_labels; k++)
-            all = all && is_expected(s, k, run->value[i][k]);
+            all = all && lab_is_expected(s, k, run->value[i][k]);
         tally->done++;
         tally->unexpected += !all;
     }
 }
 
+/* Write the report to `to`, and to `page` if it is open. */
 static bool reproduce(const struct settings *s, const char *name, struct results *to,
-                      struct lab_tally *tally)
+                      struct results *page, struct lab_tally *tally)
 {
     struct nd_error err;
     struct lab *lab = lab_read(name, &err);
@@ -268,6 +216,8 @@ static bool reproduce(const struct settings *s, const char *name, struct results
     if (status == ND_OK) {
         s->use.lab_tsv ? put_rows(to->file, &run) : put_report(to->file, &run);
         (void)fflush(to->file);
+        if (page->file)
+            lab_page_put(page->file, &run);
         count(tally, &run);
     } else {
         say("%s", err.message);
@@ -298,7 +248,7 @@ static int list_labs(const struct settings *s, struct results *to)
     return 0;
 }
 
-static int reproduce_all(const struct settings *s, struct results *to)
+static int reproduce_all(const struct settings *s, struct results *to, struct results *page)
 {
     const bool is_all = s->paths.count == 1 && strcmp(s->paths.at[0], "all") == 0;
     struct lab_tally tally = {.done = 0};
@@ -306,8 +256,12 @@ static int reproduce_all(const struct settings *s, struct results *to)
 
     if (s->use.lab_tsv)
         fputs("reproduction\tseries\tlabel\tpaper\there\texpected\tas_expected\n", to->file);
+    if (page->file)
+        lab_page_begin(page->file);
     for (size_t i = 0; good && (is_all ? lab_name(i) != NULL : i < s->paths.count); i++)
-        good = reproduce(s, is_all ? lab_name(i) : s->paths.at[i], to, &tally);
+        good = reproduce(s, is_all ? lab_name(i) : s->paths.at[i], to, page, &tally);
+    if (page->file)
+        lab_page_end(page->file);
     if (good && !s->quiet)
         say("%zu series of numbers, %zu of them not as expected; %zu skipped, %zu failures",
             tally.done, tally.unexpected, tally.skipped, tally.failed);
@@ -316,18 +270,37 @@ static int reproduce_all(const struct settings *s, struct results *to)
     return tally.unexpected ? 1 : tally.skipped && !is_all ? 3 : 0;
 }
 
+static bool fits(const struct settings *s, bool is_list)
+{
+    if (!s->paths.count)
+        say("reproduce needs list, all, or names of reproductions; see neardup reproduce list");
+    else if (is_list && s->use.lab_page)
+        say("--report needs all, or names of reproductions; list runs none");
+    else
+        return true;
+    return false;
+}
+
 int cmd_reproduce(struct settings *s)
 {
-    struct results to;
+    const bool is_list = s->paths.count == 1 && strcmp(s->paths.at[0], "list") == 0;
+    struct words reads = s->paths;
+    struct results to, page;
     int status;
 
-    if (!s->paths.count) {
-        say("reproduce needs list, all, or names of reproductions; see neardup reproduce list");
+    if (!fits(s, is_list) || !open_figure(&page, s->use.lab_page, s, &reads))
         return 2;
+    if (s->use.lab_page && run_option(s, "output") &&
+        strcmp(s->use.lab_page, run_option(s, "output")) == 0) {
+        say("%s: the page and the report cannot be one file", s->use.lab_page);
+        return page.file ? results_close(&page, 2) : 2;
     }
     if (!results_open(&to, run_option(s, "output"), s->paths.at, s->paths.count))
-        return 2;
-    status = s->paths.count == 1 && strcmp(s->paths.at[0], "list") == 0 ? list_labs(s, &to)
-                                                                        : reproduce_all(s, &to);
-    return results_close(&to, status);
+        return page.file ? results_close(&page, 2) : 2;
+    status = is_list ? list_labs(s, &to) : reproduce_all(s, &to, &page);
+    status = results_close(&to, status);
+    if (!page.file)
+        return status;
+    /* Numbers that are not as expected, and steps that failed, are what the page tells. */
+    return results_close(&page, status == 2 ? 1 : status) == 2 ? 2 : status;
 }

@@ -131,6 +131,40 @@ END
     [ -z "$(ls -A tmp)" ]
 }
 
+@test "reproduce --report: a page with the same numbers, which loads nothing" {
+    mine
+    sed -i 's/^title = A test/title = A <b>test<\/b> \& more/' mine.ini
+    run -3 neardup reproduce ./mine.ini -o report --report page.html
+    neardup reproduce ./mine.ini -q >again || [ $? -eq 3 ]
+    cmp report again
+    grep -qF 'A &#60;b&#62;test&#60;/b&#62; &#38; more' page.html
+    grep -q 'the same order; 1 of 2 numbers are within 10% of the paper' page.html
+    grep -q 'Skipped: needs what was not run: lost' page.html
+    grep -q '<h3>Not reproduced</h3>' page.html
+    run ! grep -qE 'https?://|<script|<link|url\(' <(sed 's#http://www.w3.org/2000/svg##' page.html)
+    python3 - <<'END'
+import html.parser, re
+stack = []
+class Parser(html.parser.HTMLParser):
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "rect", "line", "circle", "polyline"): stack.append(tag)
+    def handle_endtag(self, tag):
+        if tag not in ("rect", "line", "circle", "polyline"): assert stack.pop() == tag, tag
+page = open("page.html").read()
+Parser().feed(page)
+assert not stack, stack
+assert re.findall(r"<td>(.*?)</td>", page)[:4] == ["1", "1", "0.5", "0"]
+END
+    sed -i 's/^expect = 1 0/expect = 1 .1/; /^\[series skipped/,$d' mine.ini
+    run -1 neardup reproduce ./mine.ini -q -o report --report page.html
+    grep -q '<td class="off">0</td><td>0.1</td>' page.html
+    neardup reproduce manku-3.1 kolcz-table-1 slides-rose -q -o report --report page.html || [ $? -eq 3 ]
+    [ "$(grep -c '<section>' page.html)" = 3 ]
+    run -2 neardup reproduce list --report page.html
+    run -2 neardup reproduce ./mine.ini --report mine.ini
+    run -2 neardup reproduce ./mine.ini -o same.html --report same.html
+}
+
 @test "reproduce: pages of packages that are unpacked in a folder" {
     for arch in amd64 i386; do
         mkdir -p "pk/usr/share/doc/installation-guide-$arch/en"

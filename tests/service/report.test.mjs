@@ -1,9 +1,10 @@
-// report.test.mjs - the page of neardup dedup --report in headless Chromium, at two widths, light and dark
+// report.test.mjs - pages that the command writes, of a run, its manifest and reproductions, in headless
+// Chromium, at two widths, light and dark
 //
 // The environment is that of page.test.mjs.
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -27,14 +28,17 @@ function documents() {
 
 const SHAPES = [[1400, 'light'], [390, 'light'], [1400, 'dark'], [390, 'dark']];
 
-describe('the page of a run', {concurrency: false}, () => {
-  let folder, address, browser;
+describe('the pages of a run, of its manifest and of reproductions', {concurrency: false}, () => {
+  let folder, browser;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'report-'));
     await writeFile(join(folder, 'in.jsonl'), documents());
-    execFileSync(process.env.NEARDUP, ['dedup', '--quiet', '--threshold', '.6', join(folder, 'in.jsonl'), '-o', join(folder, 'out'), '--report', join(folder, 'page.html')]);
-    address = `file://${join(folder, 'page.html')}`;
+    const run = (...words) => execFileSync(process.env.NEARDUP, words, {cwd: folder, stdio: 'ignore'});
+    run('dedup', '--quiet', '--threshold', '.6', 'in.jsonl', '-o', 'out', '--report', 'run.html', '--manifest', 'm');
+    await rename(join(folder, 'in.jsonl'), join(folder, 'elsewhere'));
+    assert.throws(() => run('report', 'm', '-o', 'manifest.html'), {status: 3});
+    run('reproduce', 'slides-rose', 'manku-3.1', 'manku-3.2', '--quiet', '-o', 'report', '--report', 'reproductions.html');
     browser = await chromium.launch({executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage']});
   });
 
@@ -44,7 +48,8 @@ describe('the page of a run', {concurrency: false}, () => {
   });
 
   /** The page, whose requests and messages are watched. */
-  async function open(t, [width, colorScheme]) {
+  async function open(t, name, [width, colorScheme]) {
+    const address = `file://${join(folder, name)}.html`;
     const context = await browser.newContext({viewport: {width, height: 850}, colorScheme, reducedMotion: 'reduce'});
     const page = await context.newPage();
     const wrong = [];
@@ -60,9 +65,9 @@ describe('the page of a run', {concurrency: false}, () => {
     return page;
   }
 
-  for (const shape of SHAPES) test(`it fits, and passes axe-core: ${shape.join(' ')}`, async (t) => {
-    const page = await open(t, shape);
-    if (process.env.PAGE_SHOTS) await page.screenshot({path: `${process.env.PAGE_SHOTS}/report-${shape.join('-')}.png`, fullPage: true});
+  for (const name of ['run', 'manifest', 'reproductions']) for (const shape of SHAPES) test(`${name} fits, and passes axe-core: ${shape.join(' ')}`, async (t) => {
+    const page = await open(t, name, shape);
+    if (process.env.PAGE_SHOTS) await page.screenshot({path: `${process.env.PAGE_SHOTS}/${name}-${shape.join('-')}.png`, fullPage: true});
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(over <= 0, `it is ${over} pixels too wide`);
     await page.evaluate(axe);
@@ -71,7 +76,7 @@ describe('the page of a run', {concurrency: false}, () => {
   });
 
   test('words that differ are marked, and j and k go from pair to pair', async (t) => {
-    const page = await open(t, SHAPES[0]);
+    const page = await open(t, 'run', SHAPES[0]);
     assert.ok(await page.locator('#closest del').count() > 10);
     assert.ok(await page.locator('#differs article').count() > 2);
     const focused = () => page.evaluate(() => document.activeElement?.id);
