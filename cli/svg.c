@@ -830,17 +830,23 @@ static double power_of_ten(uint64_t value)
 
 static void draw_log_grid(FILE *out, double bottom, double largest, double most)
 {
-    for (double at = 1; at <= most * 1.01; at *= 10) {
+    double at = 1;
+
+    while (at <= most * 1.01) {
         const double y = y_of_share(bottom, log_share(at, most));
 
         fprintf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n",
                 SVG_LEFT, SVG_WIDTH - SVG_RIGHT, y, y);
         svg_number(out, SVG_LEFT - 6, y + 4, "end", at);
+        at *= 10;
     }
-    for (double at = 1; at <= largest * 1.01; at *= 10)
+    at = 1;
+    while (at <= largest * 1.01) {
         for (int times = 1; times <= 5 && at * times <= largest * 1.01; times += times == 1 ? 1 : 3)
             svg_number(out, x_of_share(log_share(at * times, largest)), bottom + 16, "middle",
                        at * times);
+        at *= 10;
+    }
 }
 
 static void draw_counts(FILE *out, double bottom, const struct nd_cluster_count *count, size_t n,

@@ -53,7 +53,7 @@ static int same_characters(struct nd_view a, struct nd_view b)
 int nd_same_as_sketched(const struct nd_sketch_params *params,
                         struct nd_tokeniser *const tokeniser[2], struct nd_view a, struct nd_view b)
 {
-    struct nd_mail_quotes quotes[2] = {{NULL}, {NULL}};
+    struct nd_mail_quotes quotes[2] = {{0}, {0}};
     int same = ND_ENOMEM;
 
     if (params->mail_quotes == ND_QUOTES_KEEP ||

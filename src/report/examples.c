@@ -240,7 +240,7 @@ static struct nd_view move(char **to, struct nd_view bytes)
 {
     struct nd_view moved = {bytes.data ? *to : NULL, bytes.len};
 
-    if (bytes.len)
+    if (bytes.data)
         memcpy(*to, bytes.data, bytes.len);
     *to += bytes.len;
     return moved;
