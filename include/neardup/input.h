@@ -60,9 +60,11 @@ enum nd_format {
     ND_FORMAT_ARC,
     /* A feed in XML (RSS, Atom): a record is an item, whose fields are "text" (the title and the
      * content), "title", "body", "id", "link", "date", "author" … (docs/format/feeds.md). */
-    ND_FORMAT_FEED
+    ND_FORMAT_FEED,
+    /* Stories: SGML of Reuters and TREC, NITF, NewsML-G2 (docs/format/news.md). */
+    ND_FORMAT_NEWS
 };
-#define ND_FORMAT_COUNT (ND_FORMAT_FEED + 1)
+#define ND_FORMAT_COUNT (ND_FORMAT_NEWS + 1)
 
 /* The word that options and the manifest use, such as "jsonl". */
 ND_API const char *nd_format_word(enum nd_format format);
@@ -215,7 +217,8 @@ struct nd_source {
     /* 1: its documents are read from a sketch file, and it is not read itself. */
     int is_sketched;
     /* CSV and TSV: the header row with its byte order mark, if it has one, and its line end.  Web
-     * archives: the record that says how the archive was made, if it is the first. */
+     * archives: the record that says how the archive was made, if it is the first.  Feeds and news:
+     * what stands before the first item; of no bytes, but not NULL: more than 1 MiB. */
     struct nd_view header;
     /* How many uncompressed bytes were read so far. */
     uint64_t bytes;

@@ -539,8 +539,12 @@ static int take_info(struct nd_input *input, const char *bytes, size_t len)
     struct nd_source *s = &input->from.source->source;
     char *kept;
 
-    if (s->records || s->header.len || len > ND_HEADER_MAX)
+    if (s->records || s->header.len)
         return 0;
+    if (len > ND_HEADER_MAX) {
+        s->header = (struct nd_view){"", 0};
+        return 0;
+    }
     kept = nd_arena_copy(&input->strings, bytes, len);
     s->header = (struct nd_view){kept, kept ? len : 0};
     return kept ? 0 : ND_ENOMEM;

@@ -311,14 +311,14 @@ static enum nd_status begin_frame(struct nd_survivors *s, struct nd_error *err)
                        "--output-dir",
                        before->path, s->source->path);
     }
-    if (!s->source->header.len)
+    if (s->source->header.data && !s->source->header.len)
         return nd_fail(err, ND_EINPUT,
                        "%s: what stands before its first item is longer than 1 MiB, which is not "
                        "kept; use --removed or --manifest",
                        s->source->path);
     if (!row->frame_end(s->source->header, &s->frame_end))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    return put(s, s->source->header, err);
+    return s->source->header.len ? put(s, s->source->header, err) : ND_OK;
 }
 
 /* End the frame, also that of a feed of which nothing survives. */

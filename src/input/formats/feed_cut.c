@@ -1,4 +1,4 @@
-/* feed_cut.c - feeds in XML cut into their items, and what stands around these */
+/* feed_cut.c - feeds and files of stories cut into their items, and what stands around these */
 #include "input/formats/feed_cut.h"
 
 #include <string.h>
@@ -11,6 +11,21 @@ static bool is_item(const struct nd_xml_piece *piece)
 
     return piece->kind == ND_XML_START && !piece->is_empty &&
            (nd_xml_is(name, "item") || nd_xml_is(name, "entry"));
+}
+
+bool nd_feed_is_story(const struct nd_xml_piece *piece)
+{
+    struct nd_view name = nd_xml_local(piece->name);
+
+    return piece->kind == ND_XML_START && !piece->is_empty &&
+           (nd_xml_is(name, "DOC") || nd_xml_is(name, "REUTERS") || nd_xml_is(name, "nitf") ||
+            nd_xml_is(name, "newsItem"));
+}
+
+/* Whether a piece begins a record. */
+static bool begins_record(const struct nd_cutter *c, const struct nd_xml_piece *piece)
+{
+    return c->cut == &nd_cut_news ? nd_feed_is_story(piece) : is_item(piece);
 }
 
 static uint64_t count_lines(const char *bytes, size_t len)
@@ -45,7 +60,7 @@ static enum nd_cut_answer cut_between(struct nd_cutter *c, const char *bytes, si
     while (c->seen < len) {
         bool is_whole = nd_xml_next(bytes + c->seen, len - c->seen, &piece);
 
-        if (is_whole && is_item(&piece))
+        if (is_whole && begins_record(c, &piece))
             break;
         if (!is_whole && !at_end && piece.kind != ND_XML_TEXT)
             return ND_CUT_MORE;
@@ -85,12 +100,13 @@ static enum nd_cut_answer cut_feed(struct nd_cutter *c, const char *bytes, size_
 
     if (c->seen == 0)
         c->is_info = false;
-    if (nd_xml_next(bytes, len, &first) && is_item(&first))
+    if (nd_xml_next(bytes, len, &first) && begins_record(c, &first))
         return cut_item(c, first.name, bytes, len, at_end, record_len);
     return cut_between(c, bytes, len, at_end, record_len);
 }
 
 const struct nd_cut nd_cut_feed = {.next = cut_feed, .line_ends = 1};
+const struct nd_cut nd_cut_news = {.next = cut_feed, .line_ends = 1};
 
 /* ---- What stands around the items ---------------------------------------------------------------- */
 
@@ -103,6 +119,16 @@ bool nd_feed_root(const char *bytes, size_t len, struct nd_xml_piece *root)
             return true;
     }
     return false;
+}
+
+bool nd_feed_last_tag(struct nd_view record, struct nd_xml_piece *last)
+{
+    const char *p = record.data + record.len;
+
+    while (p > record.data && *--p != '<')
+        continue;
+    return record.len && nd_xml_next(p, (size_t)(record.data + record.len - p), last) &&
+           last->kind == ND_XML_END;
 }
 
 bool nd_feed_is_like(struct nd_view header, struct nd_view other)

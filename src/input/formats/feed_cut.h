@@ -1,4 +1,4 @@
-/* feed_cut.h - feeds in XML cut into their items, and what stands around these */
+/* feed_cut.h - feeds and files of stories cut into their items, and what stands around these */
 #ifndef ND_INPUT_FORMATS_FEED_CUT_H
 #define ND_INPUT_FORMATS_FEED_CUT_H
 
@@ -9,6 +9,13 @@
 /* A record is an <item> or <entry>, from its first byte to its last.  What stands before the first
  * one is the header (nd_source.header). */
 extern const struct nd_cut nd_cut_feed;
+
+/* The same of stories: <REUTERS>, <DOC>, <nitf>, <newsItem>. */
+extern const struct nd_cut nd_cut_news;
+bool nd_feed_is_story(const struct nd_xml_piece *piece);
+
+/* Find the last tag of a record.  False: there is none, or it does not end. */
+bool nd_feed_last_tag(struct nd_view record, struct nd_xml_piece *last);
 
 /* Append the end tags of what is open at the end of a header.  False: out of memory. */
 bool nd_feed_end(struct nd_view header, struct nd_buffer *out);

@@ -10,7 +10,7 @@
 #include "input/formats/feed_cut.h"
 #include "input/formats/formats.h"
 #include "input/formats/lines.h"
-#include "input/formats/parser.h"
+#include "input/formats/xml_read.h"
 #include "input/library/libxml_load.h"
 
 /* How the content of an element is to be read. */
@@ -110,54 +110,6 @@ static bool find_link(const struct feed_item *item, struct feed_element *e, stru
 
 /* ---- Texts --------------------------------------------------------------------------------------- */
 
-static struct nd_view trimmed(struct nd_view v)
-{
-    while (v.len && strchr(" \t\r\n", *v.data) && *v.data) {
-        v.data++;
-        v.len--;
-    }
-    while (v.len && strchr(" \t\r\n", v.data[v.len - 1]) && v.data[v.len - 1])
-        v.len--;
-    return v;
-}
-
-/* Keep a text in the arena: 1, ND_ENOMEM. */
-static int keep(struct nd_parsing *p, struct nd_view v, struct nd_view *text)
-{
-    v = v.len ? trimmed(v) : (struct nd_view){"", 0};
-    *text = (struct nd_view){nd_arena_copy(&p->parser->arena, v.data, v.len), v.len};
-    return text->data ? 1 : ND_ENOMEM;
-}
-
-/* What an XML stretch says, as it is: 1, ND_ENOMEM. */
-static int read_plain(struct nd_parsing *p, struct nd_view raw, struct nd_view *text)
-{
-    struct nd_buffer *said = &p->parser->mail_body;
-
-    said->len = 0;
-    if (!nd_buffer_reserve(said, raw.len) || !nd_xml_text(raw, said))
-        return ND_ENOMEM;
-    return keep(p, (struct nd_view){said->data, said->len}, text);
-}
-
-/* The same of markup that has been escaped or, in XHTML, has not: 1, 0 (refused), ND_ENOMEM. */
-static int read_markup(struct nd_parsing *p, struct nd_view raw, bool is_escaped,
-                       struct nd_view *text)
-{
-    struct nd_view page = raw;
-    int status = is_escaped ? read_plain(p, raw, &page) : 1;
-
-    if (status == 1 &&
-        (!is_escaped || memchr(page.data, '<', page.len) || memchr(page.data, '&', page.len))) {
-        status = nd_html_read(p, page, false, false);
-        page = (struct nd_view){p->parser->page.text.data, p->parser->page.text.len};
-        if (status == 1)
-            return keep(p, page, text);
-    }
-    *text = page;
-    return status;
-}
-
 /* Atom says what a text is; in RSS it is escaped HTML (RSS 2.0, "description"). */
 static enum feed_markup markup_of(const struct feed_item *item, const struct feed_element *e)
 {
@@ -177,8 +129,8 @@ static int read_text(struct nd_parsing *p, const struct feed_item *item,
 {
     enum feed_markup markup = markup_of(item, e);
 
-    return markup == FEED_PLAIN ? read_plain(p, e->content, text)
-                                : read_markup(p, e->content, markup == FEED_HTML, text);
+    return markup == FEED_PLAIN ? nd_xml_read(p, e->content, text)
+                                : nd_xml_read_page(p, e->content, markup == FEED_HTML, text);
 }
 
 /* The first of these elements that has a text: 1, also if none has; 0 (refused), ND_ENOMEM. */
@@ -210,7 +162,7 @@ static int read_names(struct nd_parsing *p, const struct feed_item *item, const 
 {
     for (; *names; names++) {
         struct feed_element e;
-        int status = find(item, *names, &e) ? read_plain(p, e.content, text) : 1;
+        int status = find(item, *names, &e) ? nd_xml_read(p, e.content, text) : 1;
 
         if (status != 1 || text->len)
             return status;
@@ -227,7 +179,7 @@ static int read_author(struct nd_parsing *p, const struct feed_item *item, struc
     if (find(item, "author", &e)) {
         person.content = e.content;
         if (find(&person, "name", &e))
-            return read_plain(p, e.content, text);
+            return nd_xml_read(p, e.content, text);
     }
     return read_names(p, item, names, text);
 }
@@ -245,12 +197,12 @@ static int read_categories(struct nd_parsing *p, const struct feed_item *item, s
 
         if (!is_core(item, e.start.name, "category") && !nd_xml_is(e.start.name, "dc:subject"))
             continue;
-        if (read_plain(p, term.data ? term : e.content, &one) < 0 ||
+        if (nd_xml_read(p, term.data ? term : e.content, &one) < 0 ||
             (one.len && list->len && !nd_buffer_append(list, ", ", 2)) ||
             !nd_buffer_append(list, one.data, one.len))
             return ND_ENOMEM;
     }
-    return list->len ? keep(p, (struct nd_view){list->data, list->len}, text) : 1;
+    return list->len ? nd_xml_keep(p, (struct nd_view){list->data, list->len}, text) : 1;
 }
 
 static int read_link(struct nd_parsing *p, const struct feed_item *item, struct nd_view *text)
@@ -258,7 +210,7 @@ static int read_link(struct nd_parsing *p, const struct feed_item *item, struct 
     struct feed_element e;
     struct nd_view raw;
 
-    return find_link(item, &e, &raw) ? read_plain(p, raw, text) : 1;
+    return find_link(item, &e, &raw) ? nd_xml_read(p, raw, text) : 1;
 }
 
 /* guid (RSS 2.0), id (Atom), rdf:about (RSS 1.0); else the link. */
@@ -269,7 +221,7 @@ static int read_id(struct nd_parsing *p, const struct feed_item *item, struct nd
     int status = read_names(p, item, names, text);
 
     if (status == 1 && !text->len && about.data)
-        status = read_plain(p, about, text);
+        status = nd_xml_read(p, about, text);
     return status == 1 && !text->len ? read_link(p, item, text) : status;
 }
 
@@ -293,76 +245,29 @@ static int read_field(struct nd_parsing *p, const struct feed_item *item, struct
         return read_categories(p, item, text);
     while (next_element(&rest, &e))
         if (nd_view_equal(e.start.name, name))
-            return read_plain(p, e.content, text);
+            return nd_xml_read(p, e.content, text);
     return 1;
 }
 
 /* ---- The document -------------------------------------------------------------------------------- */
 
-/* The title, and below it the body. */
-static int join(struct nd_parsing *p, struct nd_view title, struct nd_view body,
-                struct nd_view *text)
-{
-    size_t gap = title.len && body.len ? 1 : 0, len = title.len + gap + body.len;
-    char *made = nd_arena_alloc(&p->parser->arena, len + ND_BUFFER_PADDING);
-
-    if (!made)
-        return ND_ENOMEM;
-    if (title.len)
-        memcpy(made, title.data, title.len);
-    if (gap)
-        made[title.len] = '\n';
-    if (body.len)
-        memcpy(made + title.len + gap, body.data, body.len);
-    memset(made + len, 0, ND_BUFFER_PADDING);
-    *text = (struct nd_view){made, len};
-    return 1;
-}
-
-/* Set the value of a name; what was replaced in the item counts for what has U+FFFD. */
 static int fill(struct nd_parsing *p, const struct feed_item *item, struct nd_view title,
                 struct nd_view body, size_t i)
 {
-    struct nd_parser *parser = p->parser;
-    struct nd_json_value *to = &parser->value[i];
-    struct nd_view path = parser->path[i], text = {NULL, 0};
-    uint64_t replaced = nd_replaced_value(&parser->replaced, 0);
+    struct nd_view path = p->parser->path[i], text = {NULL, 0};
     int status = 1;
 
     if (nd_view_is(path, "text"))
-        status = join(p, title, body, &text);
+        status = nd_xml_join(p, title, body, &text);
     else if (nd_view_is(path, "title"))
         text = title;
     else if (nd_view_is(path, "body"))
         text = body;
     else
         status = read_field(p, item, path, &text);
-    if (status != 1 || !text.data)
-        return status;
-    *to = (struct nd_json_value){.kind = ND_JSON_STRING, .bytes = text};
-    to->replaced = nd_replaced_count(text) ? replaced : 0;
-    if (i < parser->options.n_text_fields)
-        p->document->text_replaced |= to->replaced;
-    return 1;
-}
-
-/* The charset that the feed declares, or NULL; after UTF-16 it is UTF-8. */
-static const char *charset_of(const struct nd_source *source, char *label, size_t capacity)
-{
-    struct nd_xml_piece first;
-    struct nd_view name;
-
-    if (source->is_unicode)
-        return "utf-8";
-    if (!nd_xml_next(source->header.data, source->header.len, &first))
-        return NULL;
-    first.inside = first.all;
-    name = nd_xml_attribute(&first, "encoding");
-    if (first.kind != ND_XML_OTHER || !name.data || name.len >= capacity)
-        return NULL;
-    memcpy(label, name.data, name.len);
-    label[name.len] = 0;
-    return label;
+    if (status == 1)
+        nd_xml_set(p, i, text);
+    return status;
 }
 
 /* Take the item's tags off; 0: it is refused. */
@@ -379,23 +284,17 @@ static int open_item(struct nd_parsing *p, struct nd_view record, struct feed_it
 
 static int parse_feed(struct nd_parsing *p, struct nd_view record)
 {
-    struct nd_parser *parser = p->parser;
     struct nd_view v, title, body;
     struct feed_item item;
-    char label[48];
-    int status;
+    int status = nd_xml_begin(p, record, &v);
 
-    if (!nd_charset_named_to_utf8(&parser->charset, charset_of(p->source, label, sizeof label),
-                                  record, &parser->arena, &v, &parser->replaced))
-        return ND_ENOMEM;
-    status = open_item(p, v, &item);
+    if (status == 1)
+        status = open_item(p, v, &item);
     if (status == 1)
         status = read_first(p, &item, titles, &title);
     if (status == 1)
         status = read_first(p, &item, bodies, &body);
-    nd_parsing_clear(p);
-    p->document->text_replaced = 0;
-    for (size_t i = 0; status == 1 && i < parser->n_paths; i++)
+    for (size_t i = 0; status == 1 && i < p->parser->n_paths; i++)
         status = fill(p, &item, title, body, i);
     return status == 1 ? nd_parsing_take_made(p) : status;
 }

@@ -201,7 +201,8 @@ static int digit_of(char c)
                                   : 99;
 }
 
-/* The character of "#160" or "#xA0"; 0: it is no number.  What is no character is U+FFFD. */
+/* The character of "#160" or "#xA0"; 0: it is no number.  What is no character is U+FFFD, and what
+ * only controls is a space: SGML of news has such. */
 static uint32_t number_of(struct nd_view name)
 {
     int base = name.len > 1 && (name.data[1] == 'x' || name.data[1] == 'X') ? 16 : 10;
@@ -217,6 +218,8 @@ static uint32_t number_of(struct nd_view name)
             return 0;
         code = code > 0x10FFFF ? code : code * (uint32_t)base + (uint32_t)digit;
     }
+    if (code && code < 0x20 && code != '\t' && code != '\n' && code != '\r')
+        return ' ';
     return code == 0 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0xFFFD : code;
 }
 

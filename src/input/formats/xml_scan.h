@@ -41,7 +41,8 @@ struct nd_view nd_xml_local(struct nd_view name);
 
 /*
  * What a stretch of XML says: markup is left out, CDATA stands as it is, and references to
- * characters are resolved: the five of XML, and numbers; others stay.  It is appended to `out`.
+ * characters are resolved: the five of XML, and numbers; others stay; those to control
+ * characters are spaces.  It is appended to `out`.
  * False: out of memory.
  */
 bool nd_xml_text(struct nd_view raw, struct nd_buffer *out);
