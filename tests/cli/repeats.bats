@@ -38,6 +38,7 @@ END
 @test "repeats: the summary counts documents and bytes" {
     setup_documents
     run --separate-stderr -0 neardup repeats a.jsonl -o b.jsonl
+    # shellcheck disable=SC2154 # run sets stderr
     [[ "$stderr" == *"of which parts were cut "*" 2"*"no word is left "*" 1"*"cut "*"39 bytes"* ]]
 }
 
@@ -115,6 +116,7 @@ for d in range(3000):
     printf 'id,text\n1,a\n' >a.csv
     printf '<p>a page' >a.html
     while IFS='|' read -r arguments message; do
+        # shellcheck disable=SC2086
         run -2 neardup repeats -q $arguments -o out
         [[ "$output" == *"$message"* ]]
         [ ! -e out ]

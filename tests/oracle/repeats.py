@@ -112,11 +112,18 @@ def paragraphs_of(text):
     return [part for part, _ in parts]
 
 
+def is_whole(tokens, first, last):
+    """No character gives tokens on both sides of the start, or of the end."""
+    before, after = tokens[first - 1:first], tokens[last + 1:last + 2]
+    return not ((first and before[0][2] >= tokens[first][2]) or
+                (after and (after[0][1] <= tokens[last][1] or after[0][2] <= tokens[last][2])))
+
+
 def windows_of(text, cut, least):
     if cut == "passages":
         tokens = list(tokens_of(text))
         return [(i, tokens[i][1], tokens[i + least - 1][2], tuple(t for t, _, _ in tokens[i:i + least]))
-                for i in range(len(tokens) - least + 1)]
+                for i in range(len(tokens) - least + 1) if is_whole(tokens, i, i + least - 1)]
     parts = (paragraphs_of(text) if cut == "paragraphs" else features.sentences(text) if cut == "sentences"
              else lines_of(text))
     units, at = [], 0

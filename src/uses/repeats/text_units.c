@@ -275,6 +275,21 @@ static bool leave_out(struct nd_text_units *u, const struct nd_repeats *anchors)
     return is_any;
 }
 
+static uint64_t end_of(const struct nd_token *place)
+{
+    return place->offset + place->len;
+}
+
+/* Check that no character gives tokens on both sides of a passage's start or end, as \u33C2 gives
+ * "a" and "m".  Neighbours that share a character of theirs with another, as bigrams do, may. */
+static bool is_whole(const struct nd_token *place, size_t n, size_t first, size_t last)
+{
+    if (first > 0 && end_of(&place[first - 1]) >= end_of(&place[first]))
+        return false;
+    return last + 1 == n || (place[last + 1].offset > place[last].offset &&
+                             end_of(&place[last + 1]) > end_of(&place[last]));
+}
+
 static bool list_passages(struct nd_text_units *u, struct nd_view text,
                           const struct nd_repeats *anchors, struct nd_window_list *list)
 {
@@ -293,7 +308,7 @@ static bool list_passages(struct nd_text_units *u, struct nd_view text,
         const struct nd_token *last = &place[i + width - 1];
         uint64_t hash[2];
 
-        if (u->anchor[i] == SIZE_MAX)
+        if (u->anchor[i] == SIZE_MAX || !is_whole(place, n, i, i + width - 1))
             continue;
         nd_hash_bytes_128(&u->token[i], width * sizeof *u->token, &hash[0], &hash[1]);
         done = add_window(list, hash, i, place[i].offset, last->offset + last->len);
