@@ -25,7 +25,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- What the type says ---- */
+/* ---- The type of a body ---- */
 
 static bool begins(struct nd_view v, const char *word)
 {
@@ -67,7 +67,7 @@ static bool is_xml(struct nd_view type)
     return IS_AMONG(type, xml);
 }
 
-/* What the type alone says; UNKNOWN: nothing. */
+/* Tell by the type alone; UNKNOWN: it does not say. */
 static enum nd_web_text by_type(struct nd_view type)
 {
     static const char *const page[] = {"text/html", "application/xhtml+xml",
@@ -84,7 +84,7 @@ static enum nd_web_text by_type(struct nd_view type)
     return begins(type, "text/") && !IS_AMONG(type, other) ? ND_WEB_PLAIN : ND_WEB_NOT_TEXT;
 }
 
-/* ---- What the bytes say ---- */
+/* ---- The bytes of a body ---- */
 
 static bool is_page(const char *p, size_t len)
 {

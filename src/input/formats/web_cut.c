@@ -12,7 +12,7 @@
 #include "base/view.h"
 #include "input/formats/web_body.h"
 
-/* What is longer and not text is passed over as it comes, by the length that its head states. */
+/* A longer record that is not text is passed over as it comes, by the length that its head states. */
 enum { PASSED_BYTES = 1 << 22 };
 
 static enum nd_web_dialect dialect_of(const struct nd_cutter *c)

@@ -16,7 +16,7 @@
 
 enum { VERSION_MAX = 24, ARC_FIELDS_MAX = 64, ARC_DATE_DIGITS = 14 };
 
-/* ---- Where a record begins ---- */
+/* ---- The beginning of a record ---- */
 
 enum beginning { BEGINS_NOT, BEGINS, BEGINS_MAYBE };
 
@@ -261,7 +261,7 @@ enum nd_cut_answer nd_web_head(enum nd_web_dialect dialect, const char *bytes, s
     return ND_CUT_RECORD;
 }
 
-/* ---- Where a record ends ---- */
+/* ---- The end of a record ---- */
 
 /* Count line ends from `at` on. */
 static size_t line_ends(const char *bytes, size_t len, size_t at)
@@ -324,7 +324,7 @@ static enum nd_cut_answer search_end(enum nd_web_dialect dialect, const char *by
     r->len = next == SIZE_MAX ? len : next;
     if (r->kind == ND_WEB_DAMAGE)
         return ND_CUT_RECORD;
-    /* Where a blank line ends the bytes, the length was too great; otherwise they are cut short. */
+    /* If a blank line ends the bytes, the length was too great; otherwise they are cut short. */
     r->is_cut = !trim_content(dialect, r, bytes + r->len) && next == SIZE_MAX &&
                 r->stated != UINT64_MAX && r->stated > r->content.len;
     return ND_CUT_RECORD;
