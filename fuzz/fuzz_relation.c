@@ -36,7 +36,7 @@ static void check_scores(const struct nd_relation *truth, const struct nd_relati
     const struct nd_pair_counts *x = &scores.sum.pairs;
     enum nd_no_interval why;
 
-    require(nd_scores_count(&scores, truth, result, n, all, NULL) == ND_OK);
+    require(nd_scores_count(&scores, truth, result, n, all, NULL, NULL) == ND_OK);
     require(x->right <= x->listed && x->right <= x->same && scores.n_documents <= n);
     require(nd_resample(&scores, 3, 1, rated, &why, NULL) == ND_OK);
     for (unsigned i = 0; i < ND_RATES; i++)

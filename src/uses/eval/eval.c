@@ -150,8 +150,7 @@ struct valued {
     struct nd_view value;
     struct nd_related *pair; /* of the result */
     size_t n_pairs;
-    const struct nd_same_pairs *same; /* of the truth; NULL: it is not known which they are */
-    size_t n_same;
+    struct nd_same_part part; /* of the truth */
 };
 
 /* The row of a value. */
@@ -162,9 +161,8 @@ static enum nd_status put_value(struct evaluating *e, const char *path, const st
     struct nd_scores scores = {.n_sets = 0};
     struct nd_rated rated[ND_RATES], unknown = {NAN, NAN, NAN};
     enum nd_no_interval why = ND_INTERVALS;
-    enum nd_status status =
-        nd_scores_count_part(&scores, &e->against.truth, &part, e->against.ids.n_known,
-                             e->against.all, v->same, v->n_same, err);
+    enum nd_status status = nd_scores_count(&scores, &e->against.truth, &part,
+                                            e->against.ids.n_known, e->against.all, &v->part, err);
 
     if (status == ND_OK)
         status = nd_resample(&scores, e->against.params->resamplings, e->against.params->seed,
@@ -180,10 +178,10 @@ static enum nd_status put_value(struct evaluating *e, const char *path, const st
         nd_cell_count(rows, "wrong", x->listed - x->right, scores.has_negatives);
         nd_cell_count(rows, "unclear", scores.unsure, true);
         nd_cell_count(rows, "unlabelled", scores.unlabelled, true);
-        nd_cell_count(rows, "missed", x->same - x->right, v->same != NULL);
+        nd_cell_count(rows, "missed", x->same - x->right, v->part.same != NULL);
         nd_cell_rated(rows, "precision", &rated[ND_RATE_PRECISION]);
-        nd_cell_rated(rows, "recall", v->same ? &rated[ND_RATE_RECALL] : &unknown);
-        nd_cell_rated(rows, "f1", v->same ? &rated[ND_RATE_F1] : &unknown);
+        nd_cell_rated(rows, "recall", v->part.same ? &rated[ND_RATE_RECALL] : &unknown);
+        nd_cell_rated(rows, "f1", v->part.same ? &rated[ND_RATE_F1] : &unknown);
         nd_cell_count(rows, "components", scores.n_paired, true);
         nd_cell_notes(rows, &scores, why);
         status = end_row(e, err);
@@ -227,13 +225,13 @@ static enum nd_status put_each_value(struct evaluating *e, const char *path,
         const double number = (double)(i + 1);
         struct valued v = {.value = result->texts.value[i],
                            .pair = result->pair + from,
-                           .same = d->pairs ? d->pairs + at : NULL};
+                           .part = {.same = d->pairs ? d->pairs + at : NULL}};
 
         for (; from < result->n_pairs && !(result->pair[from].value > number); from++)
             v.n_pairs++;
         for (; at < d->n && d->entry[at].value == i + 1; at++)
-            v.n_same++;
-        if (v.n_pairs || v.n_same)
+            v.part.n++;
+        if (v.n_pairs || v.part.n)
             status = put_value(e, path, &v, err);
     }
     return status;
@@ -345,7 +343,7 @@ static enum nd_status put_result(struct evaluating *e, const char *path, struct 
     if (p->universe == ND_EVAL_SAMPLE)
         return put_estimates(e, path, result, err);
     status = nd_scores_count(&scores, &e->against.truth, result, e->against.ids.n_known,
-                             e->against.all, err);
+                             e->against.all, NULL, err);
     if (status == ND_OK)
         status = p->curve ? draw_curve(e, path, result, &scores, is_ascending, err)
                           : put_whole(e, path, result, &scores, err);

@@ -264,17 +264,18 @@ static enum nd_status take_row(struct relation_reading *x, uint64_t line, struct
                          second = cell_of(x, c->at[ND_CELL_SECOND]),
                          fate = cell_of(x, c->at[ND_CELL_FATE]);
     enum nd_status status;
+    const enum nd_eval_form form = c->form;
     double value = NAN;
     uint32_t id;
 
-    if (!first.data || (!second.data && c->form != ND_EVAL_MANIFEST))
+    if (!first.data || (!second.data && form != ND_EVAL_MANIFEST))
         return nd_fail(err, ND_EINPUT, "%s:%" PRIu64 ": %s", x->path, line,
-                       c->form == ND_EVAL_PAIRS ? "the two ids of a pair are not there"
-                                                : "the id and its cluster or class are not there");
+                       form == ND_EVAL_PAIRS ? "the two ids of a pair are not there"
+                                             : "the id and its cluster or class are not there");
     status = number(x, first, line, &id, err);
     if (status != ND_OK)
         return status;
-    switch (c->form) {
+    switch (form) {
     case ND_EVAL_PAIRS: return take_pair(x, id, line, err);
     case ND_EVAL_MANIFEST:
         if (x->request->samples)

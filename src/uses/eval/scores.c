@@ -24,14 +24,12 @@ struct counting {
     size_t n;
     bool all;
     struct nd_sets joined;
-    struct nd_component *at;    /* by the root of a component */
-    uint32_t *size, *true_size; /* of the sets, by their number - 1 */
-    uint32_t *same;             /* by document, those that the truth calls the same … */
-    uint32_t *found;            /* … and of them those that the result has */
-    uint32_t *listed;           /* those that the result has, as far as they count */
-    bool is_part;               /* only these pairs are the same; NULL: those that are right */
-    const struct nd_same_pairs *part;
-    size_t n_part;
+    struct nd_component *at;         /* by the root of a component */
+    uint32_t *size, *true_size;      /* of the sets, by their number - 1 */
+    uint32_t *same;                  /* by document, those that the truth calls the same … */
+    uint32_t *found;                 /* … and of them those that the result has */
+    uint32_t *listed;                /* those that the result has, as far as they count */
+    const struct nd_same_part *part; /* NULL: all pairs count */
     struct score_place *place;
     size_t n_places;
 };
@@ -191,14 +189,12 @@ static void count_labelled(struct counting *c, uint64_t *unsure)
 
 /* ---- Sets ------------------------------------------------------------------------------------ */
 
-/* Sizes of sets, of the documents that there are.  False: out of memory. */
-static bool measure(const struct counting *c, const struct nd_relation *r, uint32_t **size)
+/* Count the sizes of sets, of the documents that there are. */
+static void measure(const struct counting *c, const struct nd_relation *r, uint32_t *size)
 {
-    *size = calloc((size_t)r->n_sets + 1, sizeof **size);
-    for (uint32_t id = 1; *size && id <= c->n; id++)
+    for (uint32_t id = 1; id <= c->n; id++)
         if (is_known(c, id) && nd_relation_set(r, id))
-            (*size)[nd_relation_set(r, id) - 1]++;
-    return *size != NULL;
+            size[nd_relation_set(r, id) - 1]++;
 }
 
 static uint64_t count_large(const uint32_t *size, uint32_t n)
@@ -495,11 +491,11 @@ static void count_mixed(struct counting *c)
 static void keep_part(struct counting *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        c->at[i].pairs.same = c->part ? 0 : c->at[i].pairs.right;
+        c->at[i].pairs.same = c->part->same ? 0 : c->at[i].pairs.right;
         c->at[i].in_sets = (struct nd_pair_counts){.listed = 0};
     }
-    for (size_t i = 0; i < c->n_part; i++)
-        of(c, c->part[i].id)->pairs.same += c->part[i].count;
+    for (size_t i = 0; i < c->part->n; i++)
+        of(c, c->part->same[i].id)->pairs.same += c->part->same[i].count;
 }
 
 /* Move the components to the front, first those with pairs. */
@@ -528,7 +524,8 @@ static bool count_sets(struct counting *c)
     struct nd_scores *t = c->t;
 
     if (t->has_sets) {
-        if (!measure(c, c->result, &c->size) || !find_largest(c))
+        measure(c, c->result, c->size);
+        if (!find_largest(c))
             return false;
         t->n_sets = count_large(c->size, c->result->n_sets);
         if ((c->all || c->truth->has_sets) && !count_sizes(c, c->result, c->size, false))
@@ -536,7 +533,8 @@ static bool count_sets(struct counting *c)
     }
     if (!c->truth->has_sets)
         return true;
-    if (!measure(c, c->truth, &c->true_size) || !count_sizes(c, c->truth, c->true_size, true))
+    measure(c, c->truth, c->true_size);
+    if (!count_sizes(c, c->truth, c->true_size, true))
         return false;
     t->n_true_sets = count_large(c->true_size, c->truth->n_sets);
     return !t->has_sets || count_cells(c);
@@ -569,27 +567,31 @@ static bool count(struct counting *c)
         count_mixed(c);
     if (t->knows_removed && (!count_removed(c) || !count_kept_twice(c)))
         return false;
-    if (c->is_part)
+    if (c->part)
         keep_part(c);
     return gather(c);
 }
 
-static enum nd_status count_all(struct counting c, struct nd_error *err)
+enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *truth,
+                               const struct nd_relation *result, size_t n, bool all,
+                               const struct nd_same_part *part, struct nd_error *err)
 {
-    const struct nd_relation *truth = c.truth, *result = c.result;
-    struct nd_scores *t = c.t;
+    struct counting c = {
+        .t = t, .truth = truth, .result = result, .n = n, .all = all, .part = part};
     bool ok;
 
     t->has_sets = result->has_sets;
     t->has_true_sets = t->has_sets && truth->has_sets;
-    t->has_negatives = c.all || truth->has_sets || truth->n_labelled[ND_LABEL_DIFFERENT] > 0;
-    t->knows_removed = result->has_fates && (c.all || truth->has_sets);
-    c.at = calloc(c.n + 1, sizeof *c.at);
-    c.same = calloc(c.n + 1, sizeof *c.same);
-    c.found = calloc(c.n + 1, sizeof *c.found);
-    c.listed = calloc(c.n + 1, sizeof *c.listed);
-    ok = c.at && c.same && c.found && c.listed && nd_sets_begin(&c.joined, c.n) && join_all(&c) &&
-         count(&c);
+    t->has_negatives = all || truth->has_sets || truth->n_labelled[ND_LABEL_DIFFERENT] > 0;
+    t->knows_removed = result->has_fates && (all || truth->has_sets);
+    c.at = calloc(n + 1, sizeof *c.at);
+    c.same = calloc(n + 1, sizeof *c.same);
+    c.found = calloc(n + 1, sizeof *c.found);
+    c.listed = calloc(n + 1, sizeof *c.listed);
+    c.size = calloc((size_t)result->n_sets + 1, sizeof *c.size);
+    c.true_size = calloc((size_t)truth->n_sets + 1, sizeof *c.true_size);
+    ok = c.at && c.same && c.found && c.listed && c.size && c.true_size &&
+         nd_sets_begin(&c.joined, n) && join_all(&c) && count(&c);
     nd_sets_release(&c.joined);
     free(c.at);
     free(c.same);
@@ -598,35 +600,9 @@ static enum nd_status count_all(struct counting c, struct nd_error *err)
     free(c.size);
     free(c.true_size);
     free(c.place);
-    return ok ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for %zu documents", c.n);
-}
-
-enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *truth,
-                               const struct nd_relation *result, size_t n, bool all,
-                               struct nd_error *err)
-{
-    struct counting c = {.t = t, .truth = truth, .result = result, .n = n, .all = all};
-
-    return count_all(c, err);
-}
-
-enum nd_status nd_scores_count_part(struct nd_scores *t, const struct nd_relation *truth,
-                                    const struct nd_relation *result, size_t n, bool all,
-                                    const struct nd_same_pairs *same, size_t n_same,
-                                    struct nd_error *err)
-{
-    struct counting c = {.t = t,
-                         .truth = truth,
-                         .result = result,
-                         .n = n,
-                         .all = all,
-                         .is_part = true,
-                         .part = same,
-                         .n_part = n_same};
-    enum nd_status status = count_all(c, err);
-
-    t->n_components = t->n_paired;
-    return status;
+    if (part)
+        t->n_components = t->n_paired;
+    return ok ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for %zu documents", n);
 }
 
 void nd_scores_release(struct nd_scores *t)

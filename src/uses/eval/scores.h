@@ -62,30 +62,29 @@ struct nd_scores {
     uint64_t members, mixed_sets, mixed_members;
 };
 
-/*
- * Count. n: the documents that there are, by their numbers; `all` pairs of them count, or only
- * those that the truth labels. ND_ENOMEM. Undo with nd_scores_release, whatever it returns.
- */
-enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *truth,
-                               const struct nd_relation *result, size_t n, bool all,
-                               struct nd_error *err);
-void nd_scores_release(struct nd_scores *t);
-
 /* Pairs that the truth calls the same: so many, in the component of a document. */
 struct nd_same_pairs {
     uint32_t id;
     uint64_t count;
 };
 
+/* A part of the pairs that the truth calls the same; NULL: which belong to it is not known, and all
+ * of those that are right count, and no other. */
+struct nd_same_part {
+    const struct nd_same_pairs *same;
+    size_t n;
+};
+
 /*
- * Count a part of a result, pairs alone, as nd_scores_count does all of it, against a part of the
- * pairs that the truth calls the same; `same` NULL: which of them belong to this part is not known,
- * and all of those that are right count, and no other. Only components that have such pairs are kept.
+ * Count. n: the documents that there are, by their numbers; `all` pairs of them count, or only
+ * those that the truth labels. `part` NULL: all that the truth calls the same; otherwise the result
+ * is a part of the pairs of another, and only components that have pairs of it are kept. ND_ENOMEM.
+ * Undo with nd_scores_release, whatever it returns.
  */
-enum nd_status nd_scores_count_part(struct nd_scores *t, const struct nd_relation *truth,
-                                    const struct nd_relation *result, size_t n, bool all,
-                                    const struct nd_same_pairs *same, size_t n_same,
-                                    struct nd_error *err);
+enum nd_status nd_scores_count(struct nd_scores *t, const struct nd_relation *truth,
+                               const struct nd_relation *result, size_t n, bool all,
+                               const struct nd_same_part *part, struct nd_error *err);
+void nd_scores_release(struct nd_scores *t);
 
 /* Find what the truth says of a pair. False: nothing, so that the pair is left out. */
 bool nd_scores_judge(const struct nd_relation *truth, size_t n, bool all, uint64_t ids,

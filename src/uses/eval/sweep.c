@@ -265,7 +265,7 @@ static enum nd_status measure(struct sweeping *s, struct tried *c, const char *p
 
     if (status == ND_OK)
         status = nd_scores_count(&c->scores, &s->against.truth, &result, s->against.ids.n_known,
-                                 s->against.all, err);
+                                 s->against.all, NULL, err);
     if (status == ND_OK)
         status = nd_resample(&c->scores, p->resamplings, p->seed, c->rated, &c->why, err);
     free(c->scores.component);
