@@ -328,6 +328,8 @@ UNSEEN += ["eval judged", "eval weights", "sample documents"] + ["sample " + nam
 UNSEEN += ["repeats exclude", "sources text-format"]
 # audit is given documents by their ids, and a file of lines has none.
 UNSEEN += ["audit unit"]
+# The manifest is that of other documents: report.bats and files_from.bats try these.
+UNSEEN += ["report files-from", "report missing-text", "report unit"]
 # Nor do those of clusters: clusters.bats tries these.
 UNSEEN += ["clusters " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict")]
 # eval reads only the ids of its documents, and a result of pairs removes none: eval.bats tries these.
