@@ -23,7 +23,7 @@ struct nd_mail_quotes {
  */
 bool nd_mail_quotes_drop(struct nd_mail_quotes *quotes, struct nd_view *text);
 
-/* The same, with a space in place of every byte that is left out except line ends: the places and
+/* Put a space in place of every byte that is left out, except line ends, so that the places and
  * the number of bytes stay. */
 bool nd_mail_quotes_blank(struct nd_mail_quotes *quotes, struct nd_view *text);
 

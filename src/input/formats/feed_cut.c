@@ -51,7 +51,7 @@ static enum nd_cut_answer end_stretch(struct nd_cutter *c, enum nd_cut_answer an
     return answer;
 }
 
-/* What stands before the next item. */
+/* Cut off all that stands before the next item. */
 static enum nd_cut_answer cut_between(struct nd_cutter *c, const char *bytes, size_t len,
                                       bool at_end, size_t *record_len)
 {

@@ -10,7 +10,7 @@
  * one is the header (nd_source.header). */
 extern const struct nd_cut nd_cut_feed;
 
-/* The same of stories: <REUTERS>, <DOC>, <nitf>, <newsItem>. */
+/* A record is a story: <REUTERS>, <DOC>, <nitf>, <newsItem>; all else is as in a feed. */
 extern const struct nd_cut nd_cut_news;
 bool nd_feed_is_story(const struct nd_xml_piece *piece);
 

@@ -64,7 +64,7 @@ static bool next_named(struct nd_view *rest, const char *name, struct nd_xml_pie
     return true;
 }
 
-/* What an element says; of a list its <D>, with a comma and a space between them. */
+/* Read what an element says, of a list its <D> with a comma and a space between them. */
 static int read_element(struct nd_parsing *p, struct nd_view content, struct nd_view *text)
 {
     struct nd_buffer *list = &p->parser->feed_list;

@@ -40,10 +40,9 @@ bool nd_xml_is(struct nd_view name, const char *wanted);
 struct nd_view nd_xml_local(struct nd_view name);
 
 /*
- * What a stretch of XML says: markup is left out, CDATA stands as it is, and references to
- * characters are resolved: the five of XML, and numbers; others stay; those to control
- * characters are spaces.  It is appended to `out`.
- * False: out of memory.
+ * Append what a stretch of XML says to `out`: markup is left out, CDATA stands as it is, and
+ * references to characters are resolved: the five of XML, and numbers.  Other references stay, and
+ * those to control characters are spaces.  False: out of memory.
  */
 bool nd_xml_text(struct nd_view raw, struct nd_buffer *out);
 

@@ -18,7 +18,7 @@
 #define OWN "Re: Monday\nMonday is fine, but I cannot be there before eleven in the morning.\n"
 #define QUOTE "On Tue, 2 Jan 2024, Ada wrote:\n> Shall we meet on Monday?\n"
 
-/* What is left of `text` is `own`. */
+/* Assert that `own` is left of `text`. */
 static void left(const char *text, const char *own)
 {
     struct nd_mail_quotes quotes = {NULL};
