@@ -28,7 +28,7 @@ files() {
     fails "there is no option --xyzzy; see neardup help dedup" dedup --xyzzy
     fails "there is no option -z; see neardup help dedup" dedup -z
     fails "--keep is not an option of sketch, but of dedup, plan and collapse; see neardup help sketch" sketch --keep last
-    fails "--output-dir is not an option of pairs, but of dedup, apply and filter; did you mean --output?" pairs --output-dir x
+    fails "--output-dir is not an option of pairs, but of dedup, apply, repeats and filter; did you mean --output?" pairs --output-dir x
     fails "there is no option --text; did you mean --text-field or --text-format?" compare --text x
     fails "there is no option --metrics; did you mean --metric?" compare --metrics
     fails "did you mean 'jsonl'?" dedup --format jsnl small.jsonl
