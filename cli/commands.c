@@ -542,7 +542,7 @@ const struct command command_table[] = {
      .run = cmd_repeats},
     {"sources", FOR_SOURCES, "[OPTION…] TEXT [FILE|DIR|-]…",
      "Find the documents that have passages of one text, ranked by how much of it they have.",
-     "  neardup sources a.txt corpus.jsonl\n"
+     "  neardup sources suspect.txt corpus.jsonl\n"
      "  neardup sources --least 12 --top 5 --json a.txt pages/\n",
      .run = cmd_sources},
     {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",

@@ -111,7 +111,9 @@ commands() {
     printf '%s\t%s\n' a a b a c a 4 4 5 5 >clusters.tsv
     printf 'one\ntwo\n' >words.txt
     echo a >removed-ids.txt
-    printf '\0\0\0\0' >00000.remove
+    printf '\0\0\0\0' >000000.remove
+    head -n 1 small.jsonl | jq -r .text >suspect.txt
+    printf '\0\0\0\0\0\0\0\0' >000000.clusters
     echo '{"id":"a","attributes":{"dups":[[0,9,1.0]]}}' >attributes.jsonl
     printf 'ff\n01\n' | tee fingerprints.txt more.txt >queries.txt
     sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^neardup\|^zcat/p}' "$man"/*.1 |

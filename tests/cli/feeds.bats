@@ -63,7 +63,7 @@ a_feed() {
     neardup dedup -q a.rss >kept
     gzip -k a.rss
     neardup sketch -q a.rss.gz | cmp - expected
-    cat a.rss | neardup sketch -q - | cmp - expected
+    neardup sketch -q - <a.rss | cmp - expected
     mkdir -p folder
     cp a.rss folder/feed.xml
     neardup sketch -q folder | cmp - expected
@@ -73,7 +73,7 @@ a_feed() {
     tar xOf out.tar a.rss | cmp - kept
     neardup dedup -q a.rss --threads 1 | cmp - kept
     neardup dedup -q a.rss --memory 64M | cmp - kept
-    cat a.rss | neardup dedup -q - | cmp - kept
+    neardup dedup -q - <a.rss | cmp - kept
     iconv -f UTF-8 -t UTF-16 a.rss >u.rss
     neardup sketch -q u.rss 2>/dev/null | cmp - expected
 }

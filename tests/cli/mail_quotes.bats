@@ -17,10 +17,12 @@ json() {
 }
 
 a_thread() {
-    json first "$FIRST" >in.jsonl
-    json reply "$REPLY" >>in.jsonl
-    json other "$OTHER" >>in.jsonl
-    json again "$REPLY$FOOTER" >>in.jsonl
+    {
+        json first "$FIRST"
+        json reply "$REPLY"
+        json other "$OTHER"
+        json again "$REPLY$FOOTER"
+    } >in.jsonl
 }
 
 @test "mail_quotes: replies to one message are no pairs, copies with a footer are, for texts in JSON Lines" {
@@ -36,10 +38,10 @@ a_thread() {
 }
 
 @test "mail_quotes: mails are compared without what they quote" {
-    printf 'From: a@b\nMessage-ID: <1@x>\nDate: Mon, 1 Jan 2024 10:00:00 +0000\nSubject: Re: Monday\n\n' >head
-    { cat head && printf '%b\n' "${REPLY#*\\n}"; } >1.eml
-    { cat head && printf '%b\n' "${OTHER#*\\n}"; } >2.eml
-    { cat head && printf '%b' "${REPLY#*\\n}$FOOTER"; } >3.eml
+    printf 'From: a@b\nMessage-ID: <1@x>\nDate: Mon, 1 Jan 2024 10:00:00 +0000\nSubject: Re: Monday\n\n' >header
+    { cat header && printf '%b\n' "${REPLY#*\\n}"; } >1.eml
+    { cat header && printf '%b\n' "${OTHER#*\\n}"; } >2.eml
+    { cat header && printf '%b' "${REPLY#*\\n}$FOOTER"; } >3.eml
     neardup sketch 1.eml 2>&1 | grep -q 'built without GMime' && skip "built without GMime"
     neardup dedup -q --recipe mail -t 0.3 1.eml 2.eml 3.eml --format mail --manifest m.jsonl -o out 2>/dev/null
     [ "$(grep -c '"removed_at":"3.eml","kept_at":"1.eml"' m.jsonl)" -eq 1 ]

@@ -47,7 +47,7 @@ a_file() {
     printf '<DOC>\n<DOCNO>z</DOCNO>\n<TEXT>\n%s\n</TEXT>\n</DOC>\n' "$BUY" >z.sgml
     neardup dedup -q x.sgml y.sgml z.sgml -o all.sgml
     cat x.sgml y.sgml | diff -B - all.sgml
-    cat x.sgml | neardup sketch -q - | grep -q '"id":"x"'
+    neardup sketch -q - <x.sgml | grep -q '"id":"x"'
     run -2 neardup dedup <(head -c 40 x.sgml) -o out
     [[ $output == *"the story is not closed"* ]]
 }

@@ -312,8 +312,8 @@ UNSEEN += ["checkpoint", "known-sketches", "sketches"]
 UNSEEN += ["output-level"]
 # They change what sketch files keep: sketched.bats and against.bats see to them.
 UNSEEN += ["record-field", "record-length"]
-# No prototype is a form: forms.bats tries it.
-UNSEEN += ["filter forms"]
+# No prototype is a form, and no truth names one: forms.bats tries it.
+UNSEEN += ["filter forms", "sweep forms"]
 # It makes an index of another kind: index_documents.bats sees to it.
 UNSEEN += ["index build records"]
 # What it changes is a file of --against: against.bats sees to it.

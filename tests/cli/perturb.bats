@@ -106,7 +106,7 @@ assert set(edits) <= {2, 3, 4} and 50 <= sum(edits) <= 70, edits'
 @test "perturb --beside: the output is the truth of itself; --least leaves out short documents" {
     {
         echo '{"id":7,"text":"one two three four five six seven eight nine ten eleven twelve"}'
-        echo '{"id":"b","text":"short and\tsharp"}'
+        printf '%s\n' '{"id":"b","text":"short and\tsharp"}'
         echo '{"id":"c","text":"red orange yellow green blue indigo violet black white grey brown pink"}'
     } >a.jsonl
     neardup perturb -q --delete 1 --beside --least 4 a.jsonl >both.jsonl
