@@ -543,7 +543,7 @@ const struct command command_table[] = {
     {"sources", FOR_SOURCES, "[OPTION…] TEXT [FILE|DIR|-]…",
      "Find the documents that have passages of one text, ranked by how much of it they have.",
      "  neardup sources suspect.txt corpus.jsonl\n"
-     "  neardup sources --least 12 --top 5 --json a.txt pages/\n",
+     "  neardup sources --least 12 --top 5 --json suspect.txt corpus.jsonl\n",
      .run = cmd_sources},
     {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
      "Follow documents over time: how much each version changes, and when to visit next.",
