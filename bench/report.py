@@ -810,7 +810,7 @@ def interval(row, name):
 
 
 def audit():
-    """What neardup audit says of what each tool removed."""
+    """One row a tool and a corpus: how far it was right, by neardup audit."""
     runs = session_of("audit.jsonl") if places.records("audit.jsonl") else []
     if not runs:
         return "Nothing measured.\n"
@@ -959,7 +959,7 @@ def containment_table(records):
 
 
 def containment():
-    """What containment and cosine cost, beside resemblance."""
+    """The costs of containment and cosine beside resemblance."""
     records = session_of("containment.jsonl") if places.records("containment.jsonl") else []
     return heading(records[0]) + "\n" + containment_table(records) if records else "Nothing measured.\n"
 

@@ -23,11 +23,11 @@ struct nd_view {
     size_t len;
 };
 
-/* What is compared of a text that quotes other mail (docs/format/mail-quotes.md). */
+/* Which part of a text that quotes other mail is compared (docs/format/mail-quotes.md). */
 enum nd_quoted_mail {
     /* All of it. */
     ND_QUOTES_KEEP,
-    /* What its writer wrote. */
+    /* The part that its writer wrote. */
     ND_QUOTES_DROP,
 };
 

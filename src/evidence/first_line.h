@@ -29,7 +29,7 @@ struct nd_first_line_prototypes {
     const char *id_field, *group_field;
 };
 
-/* What repeats cut. */
+/* The options of repeats that decide what it cuts. */
 struct nd_first_line_repeats {
     const char *cut;
     uint64_t tokens, occurrences;

@@ -43,7 +43,7 @@ enum nd_status nd_output_entry(struct nd_output *o, const char *name,
 enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len,
                                struct nd_error *err);
 
-/* What is written next begins another member, or frame, where the compression has these. */
+/* Begin another member, or frame, with what is written next, where the compression has these. */
 enum nd_status nd_output_divide(struct nd_output *o, struct nd_error *err);
 
 /*

@@ -406,7 +406,7 @@ static void offer(struct from_manifest *x, const struct named_cluster *c)
     x->largest[at] = *c;
 }
 
-/* Of the second reading: name the cluster of a row, if it may be one of the largest. */
+/* Name the cluster of a row in the second reading, if it may be one of the largest. */
 static enum nd_status name_cluster(void *context, const struct nd_document *removed,
                                    struct nd_view at, struct nd_view kept, struct nd_view kept_at,
                                    uint64_t line, struct nd_error *err)

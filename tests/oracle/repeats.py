@@ -174,7 +174,7 @@ def separates(c):
 
 
 def left_of(characters, cuts):
-    """What is left, as characters: one space where two words would become one."""
+    """Return what is left, as characters: one space where two words would become one."""
     text, left, at = "".join(c for c, _ in characters), [], 0
     union = []
     for begin, end in sorted(cuts):

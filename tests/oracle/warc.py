@@ -25,7 +25,7 @@ TYPES = ["response", "response", "response", "resource", "conversion", "request"
 QUIRKS = ["", "", "", "", "short1", "short2", "stale", "long", "none"]
 
 # Fixtures that fastwarc (quirks mode) and warcio count alike: records by type and bytes of contents.
-# Of ARC, warcio takes two lines of 76 bytes from the content of the first record.
+# In an ARC, warcio takes two lines of 76 bytes from the content of the first record.
 COUNTS = {
     "aut__example.docs.warc.gz": ("request=9,response=9,warcinfo=3", 272629),
     "aut__example.pdf.warc.gz": ("request=37,response=35,revisit=2,warcinfo=2", 3599554),

@@ -70,7 +70,7 @@ struct nd_checked_stretch {
 bool nd_checked_stretch_move(struct nd_checked *checked, struct nd_checked_stretch *stretch,
                              const void *at, size_t len);
 
-/* The same as nd_checked_is_sound. */
+/* Return whether these bytes are sound, as nd_checked_is_sound does, by the last stretch first. */
 static inline bool nd_checked_stretch_is_sound(struct nd_checked *c, struct nd_checked_stretch *s,
                                                const void *at, size_t len)
 {
