@@ -11,9 +11,9 @@ struct nd_two_sketches {
     unsigned distance;         /* Hamming, of their simhashes */
     unsigned equal_minima;
 };
-enum nd_status nd_two_sketches(const struct nd_sketch_params *params,
-                               const struct nd_document *const document[2],
-                               struct nd_two_sketches *out, struct nd_error *err);
+ND_API enum nd_status nd_two_sketches(const struct nd_sketch_params *params,
+                                      const struct nd_document *const document[2],
+                                      struct nd_two_sketches *out, struct nd_error *err);
 
 /*
  * List their distinct terms: those in both, then those in only one, each ordered by first

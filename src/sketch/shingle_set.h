@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <neardup/error.h>
+
 /*
  * Starts from zeroes.  The table is sized to what is in it, so that a small document costs little
  * to begin and stays in the first-level cache; the memory is kept for the next.
@@ -54,7 +56,7 @@ void nd_shingle_set_count(const struct nd_shingle_set *set, const uint64_t *valu
  * How many of n distinct values are in the set, or ND_SHARED_TOO_FEW as soon as fewer than `need`
  * are certain.  May run in several threads at once.
  */
-uint64_t nd_shingle_set_shared(const struct nd_shingle_set *set, const uint64_t *value, size_t n,
-                               uint64_t need);
+ND_API uint64_t nd_shingle_set_shared(const struct nd_shingle_set *set, const uint64_t *value,
+                                      size_t n, uint64_t need);
 
 #endif

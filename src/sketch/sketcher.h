@@ -13,7 +13,7 @@ enum nd_status nd_sketcher_read_valid(struct nd_sketcher *s, const char *text, s
                                       struct nd_sketch *out);
 
 /* The distinct shingles of the last text read; valid until the next. */
-const struct nd_shingle_set *nd_sketcher_shingles(const struct nd_sketcher *s);
+ND_API const struct nd_shingle_set *nd_sketcher_shingles(const struct nd_sketcher *s);
 
 /* Put them into `set`; the sketcher goes on with what was there. */
 void nd_sketcher_swap_shingles(struct nd_sketcher *s, struct nd_shingle_set *set);
