@@ -23,7 +23,7 @@ enum nd_status nd_copied_passage(const struct nd_recipe *recipe, const struct nd
                                  struct nd_view text, struct nd_row_passage *passage,
                                  struct nd_error *err)
 {
-    struct nd_mail_quotes quotes = {NULL};
+    struct nd_mail_quotes quotes = {0};
     unsigned w = recipe->dedup.sketch.w;
     struct nd_view own = text; /* with the same places */
     const uint64_t *shingles = row->shingles;
