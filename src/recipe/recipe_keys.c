@@ -104,6 +104,11 @@ static bool keeps_quotes(const void *values)
     return ((const struct nd_recipe *)values)->dedup.sketch.mail_quotes == ND_QUOTES_KEEP;
 }
 
+static bool has_no_forms(const void *values)
+{
+    return ((const struct nd_recipe *)values)->dedup.forms == ND_FORMS_NONE;
+}
+
 static bool has_rule(const void *values)
 {
     return ((const struct nd_recipe *)values)->dedup.candidates == ND_CANDIDATES_MATCH;
@@ -155,7 +160,7 @@ const struct nd_recipe_key nd_recipe_keys[] = {
     {DECIDE(short_policy), .name = "short", .type = ND_KEY_ENUM,
      WORDS("identical", "keep", "tokens")},
     {DECIDE(forms), .name = "forms", .type = ND_KEY_ENUM,
-     WORDS("none", "numbers", "names", "dates")},
+     WORDS("none", "numbers", "names", "dates"), .is_unsaid = has_no_forms},
     {DECIDE(threshold), .name = "threshold", .type = ND_KEY_RATIO, .min = 0, .max = 1,
      LAX(has_threshold, "where verify is not none, or where bands are chosen")},
     {DECIDE(recall), .name = "recall", .type = ND_KEY_REAL, .min = 0, .max = ND_RECALL_MAX,

@@ -189,7 +189,6 @@ static void the_canonical_form_is_sorted_and_whole(void **state)
                               "bands = 0\n"
                               "candidates = minhash\n"
                               "cluster = star\n"
-                              "forms = none\n"
                               "keep = first\n"
                               "max_checks = 256\n"
                               "recall = 0.995\n"

@@ -345,7 +345,6 @@ static void the_canonical_form_names_what_is_read(void **state)
                               "bands = 0\n"
                               "candidates = match\n"
                               "cluster = star\n"
-                              "forms = none\n"
                               "keep = first\n"
                               "match = all of (equal(b) >= 2, length >= 1/2) or equal(b) >= 4\n"
                               "max_checks = 256\n"
