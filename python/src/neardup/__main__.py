@@ -25,6 +25,7 @@ _KEYS = {
     "max_checks": "max_checks",
     "candidates": "candidates",
     "verify": "verify",
+    "forms": "forms",
 }
 
 
@@ -121,6 +122,7 @@ def _options() -> _Parser:
         metavar="POLICY",
         help="when documents shorter than a shingle are duplicates: identical, tokens, keep",
     )
+    what("--forms", metavar="WORDS", help="keep documents apart that differ only in numbers, names or dates")
     what("--within", metavar="FIELD", help="compare only documents with the same value of FIELD")
     what(
         "--never",
