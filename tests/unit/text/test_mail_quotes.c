@@ -21,7 +21,7 @@
 /* Assert that `own` is left of `text`. */
 static void left(const char *text, const char *own)
 {
-    struct nd_mail_quotes quotes = {NULL};
+    struct nd_mail_quotes quotes = {0};
     struct nd_view view = {text, strlen(text)};
 
     assert_true(nd_mail_quotes_drop(&quotes, &view));
@@ -113,7 +113,7 @@ static uint64_t signature_of(const char *text, const char *recipe_text)
     struct nd_recipe *recipe = nd_recipe_new(NULL);
     struct nd_document document = {.text = {text, strlen(text)}};
     struct nd_document_signer *signer;
-    struct nd_signature signature = {NULL};
+    struct nd_signature signature = {0};
     uint64_t n, word;
 
     assert_int_equal(nd_recipe_parse(recipe, "r", recipe_text, strlen(recipe_text), NULL), ND_OK);
