@@ -42,7 +42,7 @@ static void compare(struct nd_view text, struct nd_view own, struct nd_view spac
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct nd_mail_quotes quotes = {NULL}, with_places = {NULL};
+    struct nd_mail_quotes quotes = {0}, with_places = {0};
     char *exact = malloc(size ? size : 1);
     struct nd_view text = {exact, size}, own = text, spaced = text;
 

@@ -38,7 +38,7 @@ static bool dump(struct nd_mail_quotes *quotes, const char *line, char *text)
 
 int main(void)
 {
-    struct nd_mail_quotes quotes = {NULL};
+    struct nd_mail_quotes quotes = {0};
     char *line = malloc(LONGEST), *text = malloc(LONGEST / 2);
     bool good = line && text;
 

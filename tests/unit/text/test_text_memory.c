@@ -127,7 +127,7 @@ static int leave_quotes_out(void)
 {
     static const char mail[] =
         "Re: x\none two three four five six seven eight nine ten\nAda wrote:\n> x\n";
-    struct nd_mail_quotes quotes = {NULL};
+    struct nd_mail_quotes quotes = {0};
     struct nd_view view = {mail, sizeof mail - 1};
     bool good = nd_mail_quotes_drop(&quotes, &view);
 
