@@ -25,7 +25,16 @@ if ! diff <(declared) <(exported "$@") >build/symbols.diff; then
     exit 1
 fi
 
-# What neardup.h says of the second library: the headers whose functions it has.
+# A function that the second library needs, and the first does not export, is found only by who links.
+if [ $# = 2 ]; then
+    needed=$(comm -23 <(nm -D --undefined-only "$2" | awk '{print $2}' | grep '^nd_' | sort) <(exported "$1"))
+    if [ -n "$needed" ]; then
+        printf '%s\n' "$needed" | sed 's/^/needed, but not exported: /' >&2
+        exit 1
+    fi
+fi
+
+# Check what neardup.h says of the second library: the headers whose functions it has.
 if [ $# = 2 ]; then
     for header in include/neardup/*.h; do
         functions=$(declared_in "$header" || true) # types.h has none
