@@ -11,7 +11,8 @@ import report
 RESULTS = "audit.jsonl"
 HARNESS = os.path.join(os.path.dirname(places.DATA), "rivals")
 OWN = "neardup"
-# Those of the harness that say what they remove, and for whom; simhash and rensa-rho only flag, or keep nothing.
+# The tools of the harness that say what they remove, and for which document.  simhash only flags documents, and
+# rensa-rho keeps none of a cluster.
 TOOLS = (
     "rensa-r rensa-c gaoya fastsketch datasketch datasketch-xxh simhash-pybind trafilatura "
     "text-dedup-minhash datatrove pyspark"

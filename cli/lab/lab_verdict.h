@@ -12,10 +12,10 @@ void lab_compare_order(const struct lab_series *s, const double *value, size_t *
 /* Count the numbers that the paper has, and those of ours that are near. */
 void lab_compare_size(const struct lab_series *s, const double *value, size_t *numbers,
                       size_t *near);
-/* Whether a number is what it was when the file was written. */
+/* Return whether a number is what it was when the file was written. */
 bool lab_is_expected(const struct lab_series *s, size_t i, double value);
 
-/* Whether there are numbers of the paper to compare with. */
+/* Return whether the paper gives numbers to compare with. */
 bool lab_has_verdict(const struct lab_series *s, const double *value);
 /* Say in a line whether order and size agree. */
 void lab_put_verdict(FILE *out, const struct lab_series *s, const double *value);

@@ -50,11 +50,11 @@ struct nd_hamming_range {
     uint64_t at, end, high; /* end: Elias-Fano only */
     struct nd_manku_cursor cursor;
 };
-/* Those from low to high, both included, numbers of `bits` bits; none, where they are damaged. */
+/* Return the range of the values from low to high, both included; it is empty where they are damaged. */
 struct nd_hamming_range nd_hamming_values_range(const struct nd_hamming_values *values,
                                                 uint64_t low, uint64_t high);
-/* The next ones, at most `max`, and how many; range->at goes on by as many.  0: the end, or they are
- * damaged. */
+/* Write the next values of a range, at most `max`, and return how many; range->at goes on by as many.
+ * 0: the end, or they are damaged. */
 size_t nd_hamming_values_next(const struct nd_hamming_values *values,
                               struct nd_hamming_range *range, size_t max, uint64_t *out);
 /* out[i] = value first + i; first + count <= n.  False: they are damaged. */

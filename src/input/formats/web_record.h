@@ -28,9 +28,9 @@ enum nd_web_kind {
 /* A record.  The views point into its bytes; a field that it does not have is empty. */
 struct nd_web_record {
     enum nd_web_kind kind;
-    struct nd_view head;    /* with the blank line below it; ARC: one line */
+    struct nd_view head;    /* the head, up to the blank line below it; in an ARC one line */
     struct nd_view content; /* the block */
-    size_t len;             /* all its bytes, with the line ends behind the content */
+    size_t len;             /* length of the record, with the line ends behind its content */
     uint64_t stated;        /* the length of the content that the head states; UINT64_MAX: none */
     bool is_cut;            /* the bytes end before the content does */
     struct nd_view uri, date, type, id, concurrent;

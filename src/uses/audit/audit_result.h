@@ -20,7 +20,8 @@ struct nd_audit_result {
     uint64_t largest_false;  /* how many removed documents the largest of these has */
 };
 
-/* A cluster that keeps a document: how many were removed for it, and how many of these are far. */
+/* A cluster, by the document that it keeps, with the numbers of documents that were removed for it and
+ * of those that are far from it. */
 struct nd_audit_cluster {
     uint32_t number, removed, far;
     uint32_t farthest; /* the number of the removed document that is the farthest */

@@ -232,7 +232,7 @@ static void texts_are_held_up_to_a_bound(void **state)
         assert_int_equal(nd_examples_add(e, &x, NULL), ND_OK);
         assert_true(n < 2 * most + 20);
     }
-    /* Those that are among the least certain and in the sample are held twice. */
+    /* An example that is among the least certain and in the sample is held twice. */
     assert_in_range(n, most, 2 * most);
     nd_examples_free(e);
     free(text);
