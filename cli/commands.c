@@ -120,6 +120,25 @@ static enum nd_status use_perturb(const struct settings *s, const struct nd_run_
 
 /* ---- repeats, which has counts of its own ------------------------------------------------------ */
 
+/* Print the domains that lost most. */
+static void print_domains(const struct nd_repeats_summary *r)
+{
+    enum { SHOWN = 10 };
+    char cut[32];
+
+    if (!r->n_domains || !r->domain[0].cut_bytes)
+        return;
+    fprintf(stderr, "Most was cut of\n");
+    for (size_t i = 0; i < r->n_domains && i < SHOWN && r->domain[i].cut_bytes; i++) {
+        const struct nd_repeats_domain *d = &r->domain[i];
+
+        fprintf(stderr, "  %-24s %12s  %.2f %%, in %llu of %llu documents\n", d->name,
+                bytes_text((double)d->cut_bytes, cut),
+                100 * (double)d->cut_bytes / (double)d->text_bytes, (unsigned long long)d->changed,
+                (unsigned long long)d->documents);
+    }
+}
+
 static void print_repeats(const struct nd_repeats_summary *r, const struct nd_use_summary *s)
 {
     char text[32], cut[32];
@@ -130,6 +149,7 @@ static void print_repeats(const struct nd_repeats_summary *r, const struct nd_us
     fprintf(stderr, "Texts\n  %-24s %12s\n  %-24s %12s  %.2f %%\n", "read",
             bytes_text((double)r->text_bytes, text), "cut", bytes_text((double)r->cut_bytes, cut),
             r->text_bytes ? 100 * (double)r->cut_bytes / (double)r->text_bytes : 0.0);
+    print_domains(r);
 }
 
 static int cmd_repeats(struct settings *s)

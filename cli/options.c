@@ -488,6 +488,10 @@ const struct option option_table[] = {
      NUMBER(use.repeats.occurrences, 2, ND_REPEATS_OCCURRENCES_MAX)},
     {NULL, "drop-empty", 0, NULL, "leave out records of which no word is left", FOR_REPEATS,
      FLAG(use.repeats.drop_empty)},
+    {NULL, "domain-field", 0, "FIELD",
+     "count what is cut by the values of FIELD, addresses by their hosts (default: url, or the id, "
+     "if they are addresses)",
+     FOR_REPEATS, TEXT(use.repeats.domain_field)},
 
     {"Passages", "least", 0, "N", "passages of at least N tokens (default: 8)", FOR_SOURCES,
      NUMBER(use.sources.least, 1, 1000000)},
@@ -822,7 +826,8 @@ const struct option option_table[] = {
      "a page for people, which needs no network: numbers, the largest clusters, the least certain "
      "removals side by side, and what differs in them",
      FOR_DEDUP, RUN},
-    {NULL, "summary", 0, "FILE", "the summary as JSON", FOR_DEDUP | FOR_PAIRS | FOR_FILTER, RUN},
+    {NULL, "summary", 0, "FILE", "the summary as JSON",
+     FOR_DEDUP | FOR_PAIRS | FOR_FILTER | FOR_REPEATS, RUN},
     {NULL, "predicted", 0, "FILE",
      "compare the run with what plan predicted: FILE is from neardup plan --output", FOR_DEDUP,
      RUN},

@@ -220,6 +220,33 @@ struct nd_run_quoted {
     uint64_t prototypes, documents;
 };
 
+/* Documents of one domain, or with one value of the field that is asked for, possibly cut. */
+struct nd_repeats_domain {
+    char name[256];
+    /* Documents, and those of which something was cut. */
+    uint64_t documents, changed;
+    /* Bytes of their texts, and of what was cut of them. */
+    uint64_t text_bytes, cut_bytes;
+};
+
+/* nd_run_repeats: what was cut. */
+#define ND_REPEATS_DOMAINS 100
+struct nd_repeats_summary {
+    /* Documents of which something was cut, and those that have no token since. */
+    uint64_t changed, emptied;
+    /* Rows of the manifest. */
+    uint64_t cuts;
+    /* Bytes of all texts, and of what was cut of them. */
+    uint64_t text_bytes, cut_bytes;
+    /* Domains, those that lost most first, then those that came first.  If there are more, how many
+     * are left out: a lower bound above ND_REPEATS_DOMAINS_COUNTED, since only the first so many are
+     * counted. */
+    struct nd_repeats_domain domain[ND_REPEATS_DOMAINS];
+    size_t n_domains;
+    uint64_t other_domains;
+};
+#define ND_REPEATS_DOMAINS_COUNTED (1 << 20)
+
 /* A step of a histogram: what measures so much or more, and less than the step before it. */
 struct nd_run_step {
     double from;
@@ -320,6 +347,8 @@ struct nd_run_summary {
     uint64_t prototypes;
     /* nd_run_apply: nothing was compared. */
     int applies;
+    /* nd_run_repeats: parts were cut; borrowed.  NULL: another run. */
+    const struct nd_repeats_summary *repeats;
     /* Removed documents are written too, marked as duplicates. */
     int annotates;
     struct nd_run_replaced replaced;

@@ -496,25 +496,19 @@ struct nd_repeats_params {
     unsigned occurrences;
     /* Records that cuts leave without a token are left out. */
     unsigned char drop_empty;
+    /* The field by whose values the summary counts, addresses by their hosts.  NULL: "url", or the
+     * id of a document without it, if they are addresses. */
+    const char *domain_field;
 };
 ND_API struct nd_repeats_params nd_repeats_params_default(void);
 /* "lines", "paragraphs", "sentences", "passages". */
 ND_API const char *nd_repeats_cut_name(enum nd_repeats_cut cut);
 
-struct nd_repeats_summary {
-    /* Documents of which something was cut, and those that have no token since. */
-    uint64_t changed, emptied;
-    /* Rows of the manifest. */
-    uint64_t cuts;
-    /* Bytes of all texts, and of what was cut of them. */
-    uint64_t text_bytes, cut_bytes;
-};
-
 /*
  * Write the records as dedup writes survivors, without the parts of their texts that stand in an
  * earlier place, in a document before or in the same one (docs/format/repeats.md).  Parts are equal if
  * their tokens are.  Each part that was cut stands in full in what is written.  The options
- * output_dir, manifest and memory count as well.  The inputs are read
+ * output_dir, manifest, summary and memory count as well.  The inputs are read
  * twice, for passages three times.  summary->found: cuts.
  * ND_EINVAL: a limit is out of range, an input cannot be read twice, or its texts cannot be cut;
  * ND_EINPUT also where a document is neither JSON Lines nor plain text; ND_ECHANGED: the input

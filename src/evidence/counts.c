@@ -260,6 +260,7 @@ static void put_decisions(struct nd_json *out, const struct nd_run_summary *s)
         {"near", s->near},
         {"clusters", s->clusters},
     };
+    const struct number shortened[] = {{"kept", s->kept}, {"removed", s->removed}};
     const struct number filtered[] = {
         {"prototypes", s->prototypes},
         {"matches", s->removed},
@@ -271,10 +272,40 @@ static void put_decisions(struct nd_json *out, const struct nd_run_summary *s)
 
     if (s->lists_pairs)
         put_numbers(out, pairs, sizeof pairs / sizeof *pairs);
+    else if (s->repeats)
+        put_numbers(out, shortened, sizeof shortened / sizeof *shortened);
     else if (s->filters)
         put_numbers(out, filtered, sizeof filtered / sizeof *filtered);
     else
         put_numbers(out, numbers, sizeof numbers / sizeof *numbers);
+}
+
+/* Write what was cut, in all and of each domain. */
+static void put_repeats(struct nd_json *out, const struct nd_repeats_summary *r)
+{
+    const struct number numbers[] = {{"changed", r->changed},
+                                     {"emptied", r->emptied},
+                                     {"cuts", r->cuts},
+                                     {"text_bytes", r->text_bytes},
+                                     {"cut_bytes", r->cut_bytes}};
+
+    put_numbers(out, numbers, sizeof numbers / sizeof *numbers);
+    nd_json_key(out, "domains");
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < r->n_domains; i++) {
+        const struct nd_repeats_domain *d = &r->domain[i];
+        const struct number counts[] = {{"documents", d->documents},
+                                        {"changed", d->changed},
+                                        {"text_bytes", d->text_bytes},
+                                        {"cut_bytes", d->cut_bytes}};
+
+        nd_json_open(out, '{');
+        nd_json_put_text(out, "name", d->name);
+        put_numbers(out, counts, sizeof counts / sizeof *counts);
+        nd_json_close(out, '}');
+    }
+    nd_json_close(out, ']');
+    nd_json_put_uint(out, "other_domains", r->other_domains);
 }
 
 static void put_turns(struct nd_json *out, const struct nd_run_turns *turns)
@@ -445,9 +476,12 @@ void nd_summary_json(struct nd_json *out, const struct nd_run_summary *summary, 
     nd_json_put_text(out, "neardup", nd_version());
     nd_json_put_bool(out, "published", is_published);
     put_counts(out, summary);
+    if (summary->repeats)
+        put_repeats(out, summary->repeats);
     put_measured(out, summary);
-    put_curve(out, summary);
-    if (!summary->lists_pairs && !summary->filters)
+    if (!summary->repeats)
+        put_curve(out, summary);
+    if (!summary->lists_pairs && !summary->filters && !summary->repeats)
         put_largest(out, summary);
     put_quoted(out, summary);
     put_inputs(out, input, n);

@@ -102,7 +102,7 @@ BASE = {
     "audit": "docs.jsonl --removed gone --report out/h -o out/o",
     "report": "m.jsonl docs.jsonl -o out/o",
     "perturb": "docs.jsonl --insert 1 --delete 1 --swap 1 --replace 1 -o out/o",
-    "repeats": "docs.jsonl -o out/o --manifest out/m",
+    "repeats": "docs.jsonl -o out/o --manifest out/m --summary out/s",
     "sources": "b.txt docs.jsonl -o out/o",
     "clusters": "listed.tsv --documents known.jsonl -o out/o",
     "sample": "listed.tsv --documents known.jsonl --html out/h --strata resemblance:0.1 -n 12 -o out/o",
@@ -294,7 +294,7 @@ TRY = {
     "client limit": "5", "client max-age": "12h", "client at": "0.5",
     "follow": "cat docs.jsonl",
     "index build records": FLAG,
-    "cut": "passages", "tokens": "100", "occurrences": "9", "drop-empty": FLAG, "repeats binary": ("text", "dir/data.bin"),
+    "cut": "passages", "tokens": "100", "occurrences": "9", "drop-empty": FLAG, "domain-field": "id", "repeats binary": ("text", "dir/data.bin"),
     "anchors text-field": ("key", "pages.jsonl"),
     "anchors text-format": ("html", "pages.jsonl"),
 }

@@ -42,6 +42,25 @@ END
     [[ "$stderr" == *"of which parts were cut "*" 2"*"no word is left "*" 1"*"cut "*"39 bytes"* ]]
 }
 
+@test "repeats: the summary counts by domain, in JSON and for people" {
+    cat >a.jsonl <<'END'
+{"id":"http://a.org/1","lang":"en","text":"Home\nA first text\n"}
+{"id":"https://B.org/1","lang":"en","text":"Home\nA second text\n"}
+{"id":"http://b.org:80/2","lang":"de","text":"Home\nA second text\nand more"}
+{"id":"none","lang":"de","text":"Home"}
+END
+    run --separate-stderr -0 neardup repeats a.jsonl -o b.jsonl --summary s.json
+    # shellcheck disable=SC2154 # run sets stderr
+    [[ "$stderr" == *"Most was cut of"*"  b.org "*"24 bytes  "*" in 2 of 2 documents"* ]]
+    [[ "$stderr" != *a.org* ]]
+    [ "$(jq -c .domains s.json)" = '[{"name":"b.org","documents":2,"changed":2,"text_bytes":46,"cut_bytes":24},{"name":"a.org","documents":1,"changed":0,"text_bytes":18,"cut_bytes":0}]' ]
+    [ "$(jq -c '[.kept,.removed,.changed,.emptied,.cuts,.text_bytes,.cut_bytes,.other_domains]' s.json)" = '[4,0,3,1,4,68,28,0]' ]
+    neardup repeats -q a.jsonl -o b.jsonl --summary s.json --domain-field lang --drop-empty
+    [ "$(jq -c '[.kept,.removed,(.domains[] | [.name,.cut_bytes])]' s.json)" = '[3,1,["de",23],["en",5]]' ]
+    run --separate-stderr -0 neardup repeats -q a.jsonl -o b.jsonl --summary s.json --domain-field none
+    [ "$(jq -c .domains s.json)" = '[]' ]
+}
+
 @test "repeats: paragraphs, sentences and passages" {
     printf '\nOne two.\nThree\n\n \nFour\n\nONE two three!\n\n\nfive' >a.txt
     neardup repeats -q --cut paragraphs a.txt -o b.txt

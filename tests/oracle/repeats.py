@@ -194,7 +194,27 @@ def left_of(characters, cuts):
 
 def record_of(number, characters, is_json):
     raw = b"".join(r for _, r in characters)
-    return b'{"id" :%d,"text":\t"%s", "n":[1,{"text":2}]}\n' % (number, raw) if is_json else raw
+    return b'{"id" :%d,"url":"%s","text":\t"%s", "n":[1,{"text":2}]}\n' % (
+        number, url_of(number), raw) if is_json else raw
+
+
+def url_of(number):
+    return b"http://u@Host%d.example:80/%d" % (number % 7, number) if number % 5 else b"no address"
+
+
+def domains_of(texts, cuts):
+    """What the summary says of each host, those that lost most first, then those that came first."""
+    found = {}
+    for i, (text, cut) in enumerate(zip(texts, cuts)):
+        if i % 5 == 0:
+            continue
+        lost = {k for begin, end in cut for k in range(begin, end)}
+        d = found.setdefault(f"host{i % 7}.example", {"documents": 0, "changed": 0, "text_bytes": 0, "cut_bytes": 0})
+        d["documents"] += 1
+        d["changed"] += bool(lost)
+        d["text_bytes"] += len(text.encode())
+        d["cut_bytes"] += sum(len(text[k].encode()) for k in lost)
+    return sorted(({"name": name} | d for name, d in found.items()), key=lambda d: -d["cut_bytes"])
 
 
 def contains(words, part):
@@ -229,6 +249,7 @@ def check(neardup, rnd, folder):
     to = ["-o", "out.jsonl"] if is_json else ["--output-dir", "out"]
     done = subprocess.run([neardup, "repeats", "-q", "--cut", cut, "--tokens", str(least), "--occurrences",
                            str(occurrences), "-j", str(rnd.choice([1, 3])), "--manifest", "m.jsonl",
+                           "--summary", "s.json",
                            *["--drop-empty"] * drops, *["--memory", "64M"] * (rnd.random() < .3),
                            *["--format", "text"] * (not is_json), *to, *names],
                           cwd=folder, capture_output=True, check=False)
@@ -250,6 +271,16 @@ def check(neardup, rnd, folder):
                  "kept_from": places[s][a], "kept_to": places[s][b]} for d, begin, end, s, a, b in rows]
     found = [json.loads(line) for line in (folder / "m.jsonl").read_text().splitlines()]
     assert found[0]["options"]["cut"] == cut and found[1:] == expected, (what, expected, found[1:])
+    summary = json.loads((folder / "s.json").read_text())
+    lost = [{k for begin, end in cut for k in range(begin, end)} for cut in cuts]
+    assert summary["documents"] == len(documents) and summary["cuts"] == len(rows), summary
+    assert summary["removed"] == stays.count(False) == len(documents) - summary["kept"], summary
+    assert summary["changed"] == sum(map(bool, lost)), summary
+    assert summary["emptied"] == sum(bool(c) and not words_of("".join(ch for ch, _ in l))
+                                     for c, l in zip(cuts, left)), summary
+    assert summary["text_bytes"] == sum(len(t.encode()) for t in texts), summary
+    assert summary["cut_bytes"] == sum(len(t[k].encode()) for t, c in zip(texts, lost) for k in c), summary
+    assert summary["domains"] == (domains_of(texts, cuts) if is_json else []), (summary, texts)
     return len(rows)
 
 

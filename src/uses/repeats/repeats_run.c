@@ -23,6 +23,7 @@
 #include "run/manifest.h"
 #include "run/run_parts.h"
 #include "uses/repeats/cut_record.h"
+#include "uses/repeats/domain_counts.h"
 #include "uses/repeats/repeat_cuts.h"
 #include "uses/repeats/text_units.h"
 #include "uses/use.h"
@@ -62,6 +63,7 @@ struct repeating {
     size_t n_ranges, range_capacity;
     struct nd_record_cutter *cutter;
     struct nd_buffer record, text;
+    struct nd_domain_counts domains;
     struct nd_rows rows;
     /* With a manifest: what each document is called there, one after the other, and where that ends. */
     struct nd_spool *names, *name_ends;
@@ -486,6 +488,15 @@ static enum nd_status take_cuts(struct repeating *r, const struct nd_parsed *par
     return status;
 }
 
+static uint64_t ranges_bytes(const struct repeating *r)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < r->n_ranges; i++)
+        bytes += r->range[i].to - r->range[i].from;
+    return bytes;
+}
+
 /* Write the record without its cuts, unless nothing is left of its text and it is dropped. */
 static enum nd_status put_shortened(struct repeating *r, const struct nd_parsed *parsed,
                                     struct nd_error *err)
@@ -496,8 +507,7 @@ static enum nd_status put_shortened(struct repeating *r, const struct nd_parsed 
 
     if (status != ND_OK)
         return status;
-    for (size_t i = 0; i < r->n_ranges; i++)
-        r->counts->cut_bytes += r->range[i].to - r->range[i].from;
+    r->counts->cut_bytes += ranges_bytes(r);
     r->counts->changed++;
     tokens = nd_text_units_count(r->units[0], (struct nd_view){r->text.data, r->text.len});
     if (tokens < 0)
@@ -507,6 +517,14 @@ static enum nd_status put_shortened(struct repeating *r, const struct nd_parsed 
         return ND_OK;
     return nd_outputs_survive(&r->use.run.outputs, parsed->record.source,
                               (struct nd_view){r->record.data, r->record.len}, err);
+}
+
+/* Return the value by which a document is counted; data NULL: there is none. */
+static struct nd_view domain_of(const struct repeating *r, const struct nd_document *document)
+{
+    const struct nd_view value = nd_run_asked(&r->use.run, document, 0);
+
+    return value.data || r->params->domain_field ? value : document->id;
 }
 
 static enum nd_status put_document(void *context, const struct nd_parsed *parsed,
@@ -523,6 +541,9 @@ static enum nd_status put_document(void *context, const struct nd_parsed *parsed
         return status;
     r->document++;
     r->counts->text_bytes += parsed->document.text.len;
+    if (!nd_domain_counts_add(&r->domains, domain_of(r, &parsed->document),
+                              parsed->document.text.len, ranges_bytes(r)))
+        return no_memory(err);
     nd_id_note(&r->use.run.ids, parsed);
     if (r->n_ranges)
         return put_shortened(r, parsed, err);
@@ -556,8 +577,15 @@ static enum nd_status begin_writing(struct repeating *r, struct nd_error *err)
         nd_survivors_take_documents(r->use.run.outputs.survivors);
     if (status == ND_OK)
         status = open_manifest(r, err);
+    if (status == ND_OK)
+        status = nd_outputs_open_summary(&r->use.run.outputs, err);
     r->document = 0;
     return status == ND_OK ? next_cut(r, err) : status;
+}
+
+static const char *domain_field(const struct nd_repeats_params *params)
+{
+    return params->domain_field ? params->domain_field : "url";
 }
 
 static enum nd_status write_rest(struct repeating *r, const struct nd_run_options *options,
@@ -573,6 +601,8 @@ static enum nd_status write_rest(struct repeating *r, const struct nd_run_option
                                            .writes_output = !options->output_dir,
                                            .writes_survivors = true,
                                            .writes_manifest = true,
+                                           .writes_summary = true,
+                                           .fields = {domain_field(r->params)},
                                            .repeats = &repeats};
     struct nd_run *run = &r->use.run;
     enum nd_status status = nd_run_begin(run, options, &request, events, summary, err);
@@ -583,6 +613,8 @@ static enum nd_status write_rest(struct repeating *r, const struct nd_run_option
         status = nd_run_each_batch(run, put_batch, r, err);
     summary->removed = r->params->drop_empty ? r->counts->emptied : 0;
     summary->kept = summary->documents - summary->removed;
+    summary->repeats = r->counts;
+    nd_domain_counts_summarise(&r->domains, r->counts);
     if (status == ND_OK)
         status = nd_run_finish(run, NULL, err);
     nd_run_end(run);
@@ -604,6 +636,7 @@ static void release(struct repeating *r)
     nd_buffer_release(&r->text);
     nd_buffer_release(&r->found);
     nd_rows_release(&r->rows);
+    nd_domain_counts_release(&r->domains);
     nd_spool_free(r->names);
     nd_spool_free(r->name_ends);
     nd_json_release(&r->name);
@@ -617,7 +650,8 @@ enum nd_status nd_run_repeats(const struct nd_run_options *options,
                               struct nd_use_summary *summary, struct nd_error *err)
 {
     struct nd_repeats_params own = *params;
-    struct repeating r = {.params = &own, .counts = counts};
+    struct repeating r = {
+        .params = &own, .counts = counts, .domains.takes_values = params->domain_field != NULL};
     struct nd_run_summary run = {0};
     struct nd_error room = {0};
     enum nd_status status;
