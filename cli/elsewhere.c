@@ -1,5 +1,6 @@
 /* elsewhere.c - the commands of the service, which another program runs: neardup-server */
 #define _GNU_SOURCE
+#include "program.h"
 #include "settings.h"
 
 #include <errno.h>
@@ -21,12 +22,9 @@ enum { PLACES = sizeof below / sizeof *below };
 static bool path_in(size_t place, char path[PATH_MAX])
 {
     char self[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof self);
-    const char *name =
-        len > 0 && (size_t)len < sizeof self ? memrchr(self, '/', (size_t)len) : NULL;
-    int n = name ? snprintf(path, PATH_MAX, "%.*s%s/neardup-server", (int)(name - self), self,
-                            below[place])
-                 : 0;
+    int n = program_folder(self)
+                ? snprintf(path, PATH_MAX, "%s%s/neardup-server", self, below[place])
+                : 0;
 
     return n > 0 && n < PATH_MAX;
 }

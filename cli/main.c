@@ -1,6 +1,7 @@
 /* main.c - the command neardup: picks the subcommand */
 #define _GNU_SOURCE
 #include "named_recipe.h"
+#include "program.h"
 #include "settings.h"
 #include "signals.h"
 
@@ -85,6 +86,8 @@ static int run(const struct command *command, int n, char **argument)
             command, is_part(command, first) ? first : NULL);
         status = close_output();
     } else {
+        if (command->bit == FOR_DEDUP && !is_given(&settings, "binary") && reads_tables(&settings))
+            run_in_python(&settings);
         if (command->bit & FOR_PAIRWISE) /* commands that use the [decide] keys */
             warn_of_recipe(NULL, settings.recipe);
         status = force_cpu() ? run_command(command, &settings) : 2;

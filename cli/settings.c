@@ -173,6 +173,7 @@ void settings_release(struct settings *s)
     free(s->use.prototypes_text.at);
     free(s->serve.hosts.at);
     free(s->given.at);
+    free(s->given_values.at);
     free(s->file_lists.at);
     file_lists_free(s->lists);
     config_file_release(&s->config);
@@ -465,7 +466,8 @@ enum nd_status settings_parse(struct settings *s, const struct command *command,
     if (status == ND_OK)
         status = read_all(s, command, n, arguments, given, &n_given, err);
     for (size_t i = 0; status == ND_OK && i < n_given; i++)
-        if (given[i].option && !words_add(&s->given, given[i].option->name))
+        if (given[i].option && (!words_add(&s->given, given[i].option->name) ||
+                                !words_add(&s->given_values, given[i].value)))
             status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK && !is_given(s, "help"))
         status = check_parts(s, command, err);

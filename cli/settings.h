@@ -136,6 +136,7 @@ struct settings {
     bool null_lists;           /* their paths end in NUL */
     struct config_file config; /* of serve: what it has is given before the options */
     struct words given;        /* names of the given options, in order */
+    struct words given_values; /* of each its value, or NULL */
     struct words assignments;  /* of recipe show */
     const char *df;            /* of recipe and index */
     unsigned total;            /* of clusters */

@@ -57,6 +57,14 @@ try_command() {
     local bin=$folder/try-wheel/bin
     [ "$(env -i "$bin/neardup" --version)" = "neardup $("$bin/python" -c 'import neardup; print(neardup.__version__)')" ] ||
         fail "the wheel's command is not of the module's version"
+    [ "$("$bin/python" -P -m neardup --version)" = "$("$bin/neardup" --version)" ] ||
+        fail "python -m neardup is not the wheel's command"
+    # The command finds the package that it came with; that misses pyarrow here.
+    printf 'PAR1PAR1' >"$folder/in.parquet"
+    if env -i "$bin/neardup" dedup "$folder/in.parquet" -o "$folder/out.parquet" 2>"$folder/said"; then
+        fail "the wheel's command reads what is no Parquet"
+    fi
+    grep -q 'pip install pyarrow' "$folder/said" || fail "the wheel's command does not say what reads Parquet"
     # A status of 1 says that an optional library of the system is missing.
     env -i "$bin/neardup" doctor >"$folder/doctor" || [ $? -eq 1 ] || fail "the wheel's command does not start"
     grep -q '^kernels' "$folder/doctor" || fail "the wheel's command does not say what it can do"

@@ -7,11 +7,11 @@ import shutil
 import subprocess
 
 import pytest
+from handed_over import main
 from test_evidence import summaries
 from test_files import same_but_for_the_parser, write_lines
 
 import neardup
-from neardup.__main__ import main
 
 FIELDS = ["--record-field", "score", "--record-field", "site", "--record-length"]
 CASES = [

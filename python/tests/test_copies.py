@@ -8,10 +8,10 @@ import pickle
 import subprocess
 
 import pytest
+from handed_over import main
 from test_files import same_but_for_the_parser, write_lines
 
 import neardup
-from neardup.__main__ import main
 
 CASES = [
     ({}, []),

@@ -50,7 +50,7 @@ def test_there_are_several_loads(tight, tmp_path, records):
 
 
 def test_the_command_line_takes_it(command, tmp_path, monkeypatch, records):
-    from neardup.__main__ import main
+    from handed_over import main
 
     monkeypatch.chdir(tmp_path)
     write_lines(tmp_path / "in.jsonl", records)

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from handed_over import main
 from test_dedup import CASES
 
 import neardup
-from neardup.__main__ import main
 
 pyarrow = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -331,9 +331,9 @@ def test_what_is_wrong_is_said(here, arguments, message):
 
 def test_pyarrow_is_named_where_it_is_missing(here):
     write(here / "in.parquet", [{"text": "one two three"}])
-    script = "import sys; sys.modules['pyarrow'] = None; import neardup.__main__ as m; sys.exit(m.main(sys.argv[1:]))"
+    script = "import sys; sys.modules['pyarrow'] = None; import neardup._tables as m; sys.exit(m.main(sys.argv[1:]))"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", script, "dedup", "in.parquet", "-o", "out.parquet"], capture_output=True, text=True
+        [sys.executable, "-P", "-c", script, "--output=out.parquet", "--", "in.parquet"], capture_output=True, text=True
     )
     assert done.returncode == 2 and "in.parquet: reading it needs pyarrow: pip install pyarrow" in done.stderr
 

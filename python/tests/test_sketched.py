@@ -12,7 +12,6 @@ from test_files import same_but_for_the_parser, write_lines
 from test_pairs import UNSIGNED, with_tables
 
 import neardup
-from neardup.__main__ import main
 
 FIELDS = ["--record-field", "score", "--record-field", "site", "--record-field", "date", "--record-length"]
 CASES = [
@@ -94,23 +93,14 @@ def test_what_the_command_writes(command, here, arguments, options, old):
         assert (here / "frame-c").read_bytes() == (here / "c").read_bytes()
 
 
-def test_the_module_as_a_command_reads_them_too(command, here, capsys):
-    for options in ([], ["--keep", "longest", "--within", "site"], ["--against", "a.sketch", "-t", "0.5"]):
-        for number, data in enumerate((["x.sketch"], ["x.sketch", "y.sketch"])):
-            files = [f"--{name}={name}{number}" for name in ("removed", "clusters")]
-            written = [here / name for name in ("kept", f"removed{number}", f"clusters{number}")]
-            subprocess.run([command, "dedup", "-q", *data, "-o", "kept", *files, *options], check=True)
-            expected = [path.read_bytes() for path in written]
-            assert main(["dedup", "-q", *data, "-o", "kept", *files, *options]) == 0
-            assert [path.read_bytes() for path in written] == expected
-    for wrong, message in (
-        (["--output-dir", "d"], "what survives of sketch files is one file: -o FILE.sketch"),
-        (["-o", "kept.jsonl"], "name it FILE.sketch"),
-        (["-o", "kept", "--copies-field", "n"], "copies-field: x.sketch is a sketch file"),
-        (["-o", "kept", "--within", "host"], "--record-field host"),
+def test_what_is_wrong_of_their_survivors_is_said(here):
+    for target, options, message in (
+        ("kept.jsonl", {}, "name it FILE.sketch"),
+        ("kept", {"copies_field": "n"}, "copies_field: x.sketch is a sketch file|copies-field: x.sketch is a sketch"),
+        ("kept", {"within": "host"}, "--record-field host"),
     ):
-        assert main(["dedup", "-q", "x.sketch", *wrong]) == 2
-        assert message in capsys.readouterr().err
+        with pytest.raises(neardup.Error, match=message):
+            neardup.dedup_files("x.sketch", target, **options)
 
 
 @pytest.mark.parametrize("name", sorted(neardup.shipped_recipes()))
