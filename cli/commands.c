@@ -557,6 +557,7 @@ const struct command command_table[] = {
      "Cut the lines, paragraphs, sentences or passages of texts that stand in earlier ones, too.",
      "  neardup repeats corpus.jsonl -o clean.jsonl\n"
      "  neardup repeats --cut paragraphs --tokens 5 corpus.jsonl -o clean.jsonl\n"
+     "  neardup repeats --near 0.8 corpus.jsonl -o clean.jsonl\n"
      "  neardup repeats --cut passages --tokens 50 --manifest cuts.jsonl corpus.jsonl -o "
      "clean.jsonl\n",
      .run = cmd_repeats},

@@ -486,6 +486,10 @@ const struct option option_table[] = {
      FOR_REPEATS, NUMBER(use.repeats.tokens, 1, ND_REPEATS_TOKENS_MAX)},
     {NULL, "occurrences", 0, "N", "cut what stands in at least N places (default: 2)", FOR_REPEATS,
      NUMBER(use.repeats.occurrences, 2, ND_REPEATS_OCCURRENCES_MAX)},
+    {NULL, "near", 0, "RATIO",
+     "also cut lines, paragraphs and sentences that resemble an earlier one so much (default: only "
+     "those with the same words)",
+     FOR_REPEATS, RATIO(use.repeats.near, 1, 1)},
     {NULL, "drop-empty", 0, NULL, "leave out records of which no word is left", FOR_REPEATS,
      FLAG(use.repeats.drop_empty)},
     {NULL, "domain-field", 0, "FIELD",

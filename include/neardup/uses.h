@@ -494,6 +494,9 @@ struct nd_repeats_params {
     unsigned tokens;
     /* Parts that stand in fewer places stay everywhere. */
     unsigned occurrences;
+    /* Lines, paragraphs and sentences also repeat if they resemble an earlier one so much, which is
+     * verified exactly.  p 0: only if their tokens are equal. */
+    struct nd_ratio near;
     /* Records that cuts leave without a token are left out. */
     unsigned char drop_empty;
     /* The field by whose values the summary counts, addresses by their hosts.  NULL: "url", or the
@@ -509,7 +512,7 @@ ND_API const char *nd_repeats_cut_name(enum nd_repeats_cut cut);
  * earlier place, in a document before or in the same one (docs/format/repeats.md).  Parts are equal if
  * their tokens are.  Each part that was cut stands in full in what is written.  The options
  * output_dir, manifest, summary and memory count as well.  The inputs are read
- * twice, for passages three times.  summary->found: cuts.
+ * twice, for passages and near parts three times.  summary->found: cuts.
  * ND_EINVAL: a limit is out of range, an input cannot be read twice, or its texts cannot be cut;
  * ND_EINPUT also where a document is neither JSON Lines nor plain text; ND_ECHANGED: the input
  * changed meanwhile.

@@ -68,6 +68,8 @@ static void put_repeats(const struct nd_first_line_repeats *r, struct nd_json *o
     put_text(out, "cut", r->cut);
     nd_json_put_uint(out, "tokens", r->tokens);
     nd_json_put_uint(out, "occurrences", r->occurrences);
+    if (r->near.p)
+        nd_json_put_double(out, "near", (double)r->near.p / (double)r->near.q);
     nd_json_put_bool(out, "drop_empty", r->drop_empty);
 }
 

@@ -61,6 +61,33 @@ END
     [ "$(jq -c .domains s.json)" = '[]' ]
 }
 
+@test "repeats: near lines, with evidence" {
+    cat >a.jsonl <<'END'
+{"id":1,"text":"Copyright 2020 by the big company, all rights reserved.\nx y z"}
+{"id":2,"text":"Copyright 2021 by the big company, all rights reserved.\nx y"}
+{"id":3,"text":"X, Y, Z!\ncopyright 2020 by the big company all rights\u0020reserved"}
+END
+    neardup repeats -q --near 0.5 a.jsonl -o b.jsonl --manifest m
+    [ "$(jq -r .text b.jsonl)" = $'Copyright 2020 by the big company, all rights reserved.\nx y z\nx y' ]
+    head -1 m | grep -q '"occurrences":2,"near":0.5,'
+    [ "$(tail -n +2 m | jq -c '[.cut,.from,.to,.kept,.kept_from,.kept_to,.resemblance]' | tr '\n' ' ')" = \
+        '[2,0,56,1,0,56,0.5555555555555556] [3,0,9,1,56,61,1] [3,9,62,1,0,56,1] ' ]
+    neardup repeats -q --near 0.6 a.jsonl -o c.jsonl
+    [ "$(jq -r 'select(.id == 2) | .text' c.jsonl)" = $'Copyright 2021 by the big company, all rights reserved.\nx y' ]
+    neardup repeats -q --near 0.5 --occurrences 4 a.jsonl -o c.jsonl
+    cmp a.jsonl c.jsonl
+    run -2 neardup repeats -q --near 0.5 --cut passages a.jsonl -o d.jsonl
+    [[ "$output" == *"near ones are lines, paragraphs or sentences"* ]]
+    [ ! -e d.jsonl ]
+}
+
+@test "repeats: near sentences" {
+    printf 'It was the first sentence of all. Then the second one came along. And here is a third with words. Once more. It was the very first sentence of all. Then the second one came along. And here is a third with words, too. The end is here.' >a.txt
+    neardup repeats -q --cut sentences --near 0.3 a.txt -o b.txt --manifest m
+    [ "$(cat b.txt)" = 'It was the first sentence of all. Then the second one came along. And here is a third with words. Once more. The end is here.' ]
+    [ "$(tail -n +2 m | jq -c '[.from,.kept_from,.resemblance]')" = '[109,0,0.375]' ]
+}
+
 @test "repeats: paragraphs, sentences and passages" {
     printf '\nOne two.\nThree\n\n \nFour\n\nONE two three!\n\n\nfive' >a.txt
     neardup repeats -q --cut paragraphs a.txt -o b.txt

@@ -284,13 +284,98 @@ def check(neardup, rnd, folder):
     return len(rows)
 
 
+# --- near parts ---------------------------------------------------------------------------------
+
+def shingles(words):
+    return {tuple(words[i:i + 3]) for i in range(len(words) - 2)}
+
+
+def resemblance(a, b):
+    if a == b:
+        return 1.0
+    x, y = shingles(a), shingles(b)
+    return len(x & y) / len(x | y) if x and y else 0.0
+
+
+def units_of(text, cut):
+    parts = (paragraphs_of(text) if cut == "paragraphs" else features.sentences(text) if cut == "sentences"
+             else lines_of(text))
+    found, at = [], 0
+    for part in parts:
+        words = words_of(part)
+        if words:
+            found.append((at, at + len(part), words))
+        at += len(part)
+    return found
+
+
+def near_texts(rnd):
+    """Texts of lines that were edited a little: words replaced, inserted and left out."""
+    words = [f"w{i}" for i in range(200)]
+    lines = [rnd.choices(words, k=rnd.randrange(1, 40)) for _ in range(12)]
+    texts = []
+    for _ in range(rnd.choice([2, 10, 40])):
+        text = ""
+        for _ in range(rnd.randrange(8)):
+            line = list(rnd.choice(lines))
+            for _ in range(rnd.choice([0, 0, 1, 1, 2, 5])):
+                line[rnd.randrange(len(line)):][:rnd.randrange(2)] = rnd.choices(words, k=rnd.randrange(2))
+                line = line or ["x"]
+            line = [rnd.choice([w, w.upper()]) for w in line]
+            text += " ".join(line) + rnd.choice([".\n", ".\n", ".\n\n", ". Z", "\n"])
+        texts.append(text)
+    return texts
+
+
+def check_near(neardup, rnd, folder):
+    """What was cut resembles what is named, that stays, and hardly anything that resembles it is left."""
+    texts, cut = near_texts(rnd), rnd.choice(["lines", "paragraphs", "sentences"])
+    near, least = rnd.choice([.3, .5, .8, 1]), rnd.choice([1, 1, 4])
+    (folder / "in.jsonl").write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in enumerate(texts)))
+    outputs = []
+    for more in ["-j", "1"], ["-j", "3", "--memory", "64M"]:
+        subprocess.run([neardup, "repeats", "-q", "--cut", cut, "--near", str(near), "--tokens", str(least), *more,
+                        "-o", "out.jsonl", "--manifest", "m.jsonl", "in.jsonl"], cwd=folder, check=True)
+        outputs.append([(folder / name).read_bytes() for name in ("out.jsonl", "m.jsonl")])
+    assert outputs[0] == outputs[1], (texts, cut, near)
+    rows = [json.loads(line) for line in outputs[0][1].decode().splitlines()][1:]
+    units = [units_of(t, cut) for t in texts]
+    gone = {(r["cut"], i) for r in rows for i, u in enumerate(units[r["cut"]]) if r["from"] <= u[0] and u[1] <= r["to"]}
+    for r in rows:
+        lost = [u[2] for u in units[r["cut"]] if r["from"] <= u[0] and u[1] <= r["to"]]
+        kept = [(i, u[2]) for i, u in enumerate(units[r["kept"]]) if r["kept_from"] <= u[0] and u[1] <= r["kept_to"]]
+        assert lost and len(lost) == len(kept), (r, texts)
+        assert not any((r["kept"], i) in gone for i, _ in kept), (r, texts)
+        assert (r["kept"], r["kept_to"]) <= (r["cut"], r["from"]) or r["kept"] < r["cut"], r
+        assert r["resemblance"] >= near, r
+        if cut != "sentences":
+            values = [resemblance(a, b) for a, (_, b) in zip(lost, kept)]
+            assert abs(min(values) - r["resemblance"]) < 1e-12, (r, values)
+    for d, text in enumerate(texts):
+        left = "".join(text[b:e] for (b, e), i in ((u[:2], i) for i, u in enumerate(units[d])) if (d, i) not in gone)
+        found = json.loads(outputs[0][0].decode().splitlines()[d])["text"]
+        assert words_of(found) == words_of(left), (found, left)
+    if cut == "sentences":
+        return len(rows), 0
+    stay = [u[2] for d, us in enumerate(units) for i, u in enumerate(us) if (d, i) not in gone and len(u[2]) >= least]
+    missed = sum(any(resemblance(stay[k], stay[i]) >= near for k in range(i)) for i in range(len(stay)))
+    return len(gone), missed
+
+
 def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     neardup, n, n_rows = os.path.abspath(sys.argv[1]), 3000 if NIGHTLY else 300, 0
     for i in range(n):
         with tempfile.TemporaryDirectory() as folder:
             n_rows += check(neardup, random.Random(seed * 1000003 + i), Path(folder))
-    print(f"{n} corpora, {n_rows} cuts")
+    n_near = n_missed = 0
+    for i in range(n // 3):
+        with tempfile.TemporaryDirectory() as folder:
+            found, missed = check_near(neardup, random.Random(seed * 1000007 + i), Path(folder))
+            n_near += found
+            n_missed += missed
+    print(f"{n} corpora, {n_rows} cuts; {n_near} near parts, {n_missed} were not found")
+    assert n_missed * 100 < n_near
     assert n_rows > n
 
 

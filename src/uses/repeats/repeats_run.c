@@ -4,9 +4,11 @@
  * The documents are read twice.  First the windows of each text are listed by all threads, and
  * sorted; then the cuts are known, and come back in input order, beside the documents.  A text has
  * nearly as many passages as tokens, so these are not all sorted: a run before the first notes their
- * anchors in a filter, which tells nearly all of those that repeat nowhere.
+ * anchors in a filter, which tells nearly all of those that repeat nowhere.  If near parts repeat,
+ * too, the run before lists all parts, and a run of dedup over them says which are near.
  *
  *     run 0    document → anchors → base/repeats.h
+ *              with `near`: document → lines … → near_parts.c
  *     run 1    document → windows → repeat_cuts.c
  *     run 2    document, its cuts → cut_record.c → survivors, manifest
  */
@@ -24,6 +26,7 @@
 #include "run/run_parts.h"
 #include "uses/repeats/cut_record.h"
 #include "uses/repeats/domain_counts.h"
+#include "uses/repeats/near_parts.h"
 #include "uses/repeats/repeat_cuts.h"
 #include "uses/repeats/text_units.h"
 #include "uses/use.h"
@@ -48,6 +51,7 @@ struct repeating {
     unsigned n_slices;
     struct nd_repeats filter;
     bool has_filter;
+    struct nd_near_parts *near; /* NULL: only equal parts repeat */
 
     /* The first run: windows of each record of a batch. */
     struct nd_window_list *list;
@@ -97,6 +101,13 @@ static enum nd_status check_params(const struct nd_repeats_params *p, struct nd_
     if (p->occurrences < 2 || p->occurrences > ND_REPEATS_OCCURRENCES_MAX)
         return nd_fail(err, ND_EINVAL, "occurrences: must be from 2 to %d",
                        ND_REPEATS_OCCURRENCES_MAX);
+    if (p->near.p && p->cut == ND_REPEATS_PASSAGES)
+        return nd_fail(
+            err, ND_EINVAL,
+            "near: passages of so many words are cut where they are equal; near ones are "
+            "lines, paragraphs or sentences");
+    if (p->near.p > p->near.q)
+        return nd_fail(err, ND_EINVAL, "near: must be at most 1");
     return ND_OK;
 }
 
@@ -287,6 +298,61 @@ static enum nd_status note_anchors(struct repeating *r, const struct nd_run_opti
     return nd_use_end(&r->before, status, 0, NULL, err);
 }
 
+/* ---- The run before: parts that may be near -------------------------------------------------- */
+
+static void list_each(void *context, size_t task, unsigned worker)
+{
+    struct repeating *r = context;
+    const struct nd_parsed *parsed = &r->batch->parsed[task];
+
+    r->list[task].n = 0;
+    if (!parsed->bad &&
+        !nd_text_units_each(r->units[worker], parsed->document.text, &r->list[task]))
+        atomic_store(&r->has_failed, true);
+}
+
+/* List the units of each record of a batch. */
+static enum nd_status list_all(struct repeating *r, struct nd_pool *pool,
+                               const struct nd_reading_batch *batch,
+                               void (*list)(void *, size_t, unsigned), struct nd_error *err)
+{
+    if (!reserve_zeroes(&r->list, &r->n_lists, batch->count, sizeof *r->list))
+        return no_memory(err);
+    r->batch = batch;
+    nd_pool_run(pool, batch->count, list, r);
+    return atomic_load(&r->has_failed) ? no_memory(err) : ND_OK;
+}
+
+static enum nd_status add_parts(void *context, const struct nd_reading_batch *batch,
+                                struct nd_error *err)
+{
+    struct repeating *r = context;
+    enum nd_status status = list_all(r, r->before.run.pool, batch, list_each, err);
+
+    for (size_t i = 0; status == ND_OK && i < batch->count; i++)
+        status = batch->parsed[i].bad
+                     ? ND_OK
+                     : nd_near_parts_add(r->near, batch->parsed[i].document.text, &r->list[i], err);
+    return status;
+}
+
+static enum nd_status find_near(struct repeating *r, const struct nd_run_options *options,
+                                struct nd_error *err)
+{
+    static const struct nd_run_request request = {
+        .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
+    enum nd_status status = nd_use_begin(&r->before, options, &request, NULL, err);
+
+    if (status == ND_OK && !(r->near = nd_near_parts_new(options, r->params->near, err)))
+        status = ND_EIO;
+    if (status == ND_OK)
+        status = make_units(r, r->before.run.pool, err);
+    if (status == ND_OK)
+        status = nd_run_each_batch(&r->before.run, add_parts, r, err);
+    status = nd_use_end(&r->before, status, 0, NULL, err);
+    return status == ND_OK ? nd_near_parts_decide(r->near, err) : status;
+}
+
 /* ---- The first run: windows ------------------------------------------------------------------ */
 
 static enum nd_status make_cuts(struct repeating *r, struct nd_error *err)
@@ -322,18 +388,18 @@ static enum nd_status list_batch(void *context, const struct nd_reading_batch *b
     struct repeating *r = context;
     enum nd_status status = nd_run_each_document(&r->first.run, batch, NULL, NULL, err);
 
-    if (status != ND_OK || !reserve_zeroes(&r->list, &r->n_lists, batch->count, sizeof *r->list))
-        return status == ND_OK ? no_memory(err) : status;
-    r->batch = batch;
-    nd_pool_run(r->first.run.pool, batch->count, list_one, r);
-    if (atomic_load(&r->has_failed))
-        return no_memory(err);
+    if (status == ND_OK)
+        status = list_all(r, r->first.run.pool, batch, r->near ? list_each : list_one, err);
     for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
         if (batch->parsed[i].bad)
             continue;
         status = check_format(batch->parsed[i].source, err);
         if (status == ND_OK && r->document == UINT32_MAX)
             status = nd_fail(err, ND_EINVAL, "more than 2^32 documents");
+        if (status == ND_OK && r->near)
+            status =
+                nd_near_parts_represent(r->near, r->document, &r->list[i],
+                                        nd_text_units_width(r->params), r->params->tokens, err);
         if (status == ND_OK)
             status = nd_repeat_cuts_add(r->cuts, r->document++, &r->list[i], err);
     }
@@ -434,6 +500,14 @@ static enum nd_status put_row(struct repeating *r, const struct nd_parsed *parse
     nd_json_raw(out, (struct nd_view){r->found.data, r->found.len});
     nd_json_put_uint(out, "kept_from", cut->source_from);
     nd_json_put_uint(out, "kept_to", cut->source_to);
+    if (r->near) {
+        const double resemblance =
+            nd_near_parts_resemblance(r->near, cut->document, cut->from, cut->to, err);
+
+        if (resemblance < 0)
+            return ND_EIO;
+        nd_json_put_double(out, "resemblance", resemblance);
+    }
     nd_json_close(out, '}');
     nd_json_line(out);
     return out->failed || r->scratch.failed ? no_memory(err) : ND_OK;
@@ -595,6 +669,7 @@ static enum nd_status write_rest(struct repeating *r, const struct nd_run_option
     const struct nd_first_line_repeats repeats = {.cut = nd_repeats_cut_name(r->params->cut),
                                                   .tokens = r->params->tokens,
                                                   .occurrences = r->params->occurrences,
+                                                  .near = r->params->near,
                                                   .drop_empty = r->params->drop_empty};
     const struct nd_run_request request = {.ignores_signatures = true,
                                            .bounds_memory = true,
@@ -630,6 +705,8 @@ static void release(struct repeating *r)
     free(r->units);
     nd_repeats_release(&r->filter);
     nd_repeat_cuts_free(r->cuts);
+    nd_near_parts_free(r->near);
+    release_lists(r);
     nd_record_cutter_free(r->cutter);
     free(r->range);
     nd_buffer_release(&r->record);
@@ -666,6 +743,8 @@ enum nd_status nd_run_repeats(const struct nd_run_options *options,
         status = check_options(options, err);
     if (status == ND_OK && own.cut == ND_REPEATS_PASSAGES)
         status = note_anchors(&r, options, err);
+    if (status == ND_OK && own.near.p)
+        status = find_near(&r, options, err);
     if (status == ND_OK)
         status = find_cuts(&r, options, err);
     if (status == ND_OK)

@@ -88,8 +88,8 @@ static bool add_window(struct nd_window_list *list, const uint64_t hash[2], size
 {
     if (!ND_RESERVE(list->item, &list->capacity, list->n + 1))
         return false;
-    list->item[list->n++] =
-        (struct nd_text_window){{hash[0], hash[1]}, (uint32_t)unit, (uint32_t)from, (uint32_t)to};
+    list->item[list->n++] = (struct nd_text_window){
+        {hash[0], hash[1]}, (uint32_t)unit, (uint32_t)from, (uint32_t)to, 0};
     return true;
 }
 
@@ -163,9 +163,29 @@ static bool cut_units(struct nd_text_units *u, struct nd_view text)
     return true;
 }
 
+size_t nd_text_units_width(const struct nd_repeats_params *params)
+{
+    return params->cut == ND_REPEATS_SENTENCES ? SENTENCES : 1;
+}
+
+bool nd_text_units_each(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list)
+{
+    list->n = 0;
+    if (!cut_units(u, text))
+        return false;
+    for (size_t i = 0; i < u->n_units; i++) {
+        const struct text_unit *unit = &u->unit[i];
+
+        if (!add_window(list, unit->hash, i, unit->from, unit->to))
+            return false;
+        list->item[i].tokens = (uint32_t)unit->tokens;
+    }
+    return true;
+}
+
 static bool list_units(struct nd_text_units *u, struct nd_window_list *list)
 {
-    const size_t width = u->params->cut == ND_REPEATS_SENTENCES ? SENTENCES : 1;
+    const size_t width = nd_text_units_width(u->params);
 
     for (size_t i = 0; i + width <= u->n_units; i++) {
         const struct text_unit *first = &u->unit[i];

@@ -21,6 +21,7 @@ struct nd_text_window {
     uint64_t hash[2];
     uint32_t unit;     /* number of its first unit in the text */
     uint32_t from, to; /* in bytes of the text */
+    uint32_t tokens;   /* in nd_text_units_each: how many it has */
 };
 
 /* Starts from zeroes.  Freed by its owner. */
@@ -44,6 +45,12 @@ void nd_text_units_free(struct nd_text_units *u);
  */
 bool nd_text_units_list(struct nd_text_units *u, struct nd_view text,
                         const struct nd_repeats *anchors, struct nd_window_list *list);
+
+/* List each line, paragraph or single sentence that has tokens, in place of what the list had.  False:
+ * out of memory. */
+bool nd_text_units_each(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list);
+/* How many units a window has: one, or three sentences. */
+size_t nd_text_units_width(const struct nd_repeats_params *params);
 
 /*
  * Append the anchors of a text's passages.  Each passage has one, the hash of the run of half as many

@@ -149,7 +149,7 @@ static size_t find(const struct corpus *c, const struct nd_repeat_cuts_options *
 
             /* Hashes that differ only in their second half. */
             list.item[list.n++] = (struct nd_text_window){
-                {hash & 7, hash}, u, u * UNIT_BYTES, (uint32_t)(u + c->width) * UNIT_BYTES - 1};
+                {hash & 7, hash}, u, u * UNIT_BYTES, (uint32_t)(u + c->width) * UNIT_BYTES - 1, 0};
         }
         assert_int_equal(nd_repeat_cuts_add(cuts, d, &list, NULL), ND_OK);
     }
