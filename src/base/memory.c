@@ -1,12 +1,12 @@
 /* memory.c - allocation with checked sizes, growing buffers, arenas, tables on huge pages */
-#define _GNU_SOURCE
 #include "base/memory.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "base/system/descriptor.h"
+#include "base/system/pages.h"
 
 void *nd_alloc_array(size_t n, size_t size)
 {
@@ -187,10 +187,10 @@ void nd_arena_release(struct nd_arena *a)
  *      p          begin = multiple of 2 MiB        end = begin + bytes
  *      |--unmap--|=================================|--unmap--|
  *
- * mremap() grows such a table without copying it: the kernel moves entries of the page table, and
- * the old and the new table never hold memory at once.  It keeps a huge page whole only where both
- * the old and the new address are multiples of 2 MiB, so that move_mapping() first reserves a place
- * of that kind (PROT_NONE: address space without memory) and has the pages moved onto it.
+ * Where the system moves pages (mremap of Linux), such a table grows without a copy: the kernel moves
+ * entries of the page table, and the old and the new table never hold memory at once.  It keeps a huge
+ * page whole only where both the old and the new address are multiples of 2 MiB, so that move_pages()
+ * first reserves a place of that kind (address space without memory) and has the pages moved onto it.
  */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_MIN ((size_t)4 << 20)   /* smaller tables use normal pages */
@@ -207,13 +207,8 @@ static size_t round_up(size_t bytes, size_t page)
 
 static void advise_huge(void *table, size_t bytes)
 {
-#ifdef MADV_HUGEPAGE
     if (bytes >= HUGE_MIN)
-        (void)madvise(table, bytes, MADV_HUGEPAGE);
-#else
-    (void)table;
-    (void)bytes;
-#endif
+        nd_pages_hint(table, bytes, ND_PAGES_HUGE);
 }
 
 /*
@@ -225,71 +220,53 @@ static void *cut_aligned(char *p, size_t bytes)
     char *begin = p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE, *end = begin + bytes;
 
     if (begin != p)
-        munmap(p, (size_t)(begin - p));
+        nd_pages_free(p, (size_t)(begin - p));
     if (end != p + bytes + HUGE_PAGE)
-        munmap(end, (size_t)(p + bytes + HUGE_PAGE - end));
+        nd_pages_free(end, (size_t)(p + bytes + HUGE_PAGE - end));
     return begin;
 }
 
-/*
- * Reserve address space for this many bytes that begins on a huge-page boundary; MAP_FAILED: none
- * left.
- */
-static void *map_aligned(size_t bytes, int protection, int flags)
+/* Get whole pages, by one of two functions, that begin on a huge-page boundary; NULL: none left. */
+static void *aligned(void *(*get)(size_t bytes), size_t bytes)
 {
     void *p;
 
     if (bytes > SIZE_MAX - 2 * HUGE_PAGE)
-        return MAP_FAILED;
-    bytes = round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
-    p = mmap(NULL, bytes + HUGE_PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-    return p == MAP_FAILED ? p : cut_aligned(p, bytes);
+        return NULL;
+    bytes = round_up(bytes, nd_page_bytes());
+    p = get(bytes + HUGE_PAGE);
+    return p ? cut_aligned(p, bytes) : NULL;
 }
 
 void *nd_address_reserve(size_t bytes)
 {
-    void *place = map_aligned(bytes, PROT_NONE, MAP_NORESERVE);
-
-    return place == MAP_FAILED ? NULL : place;
+    return aligned(nd_pages_reserve, bytes);
 }
 
 void *nd_table_alloc(size_t bytes)
 {
-    const int use = PROT_READ | PROT_WRITE;
-    void *p = bytes >= HUGE_MIN
-                  ? map_aligned(bytes, use, 0)
-                  : mmap(NULL, bytes ? bytes : 1, use, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p =
+        bytes >= HUGE_MIN ? aligned(nd_pages_alloc, bytes) : nd_pages_alloc(bytes ? bytes : 1);
 
-    if (p == MAP_FAILED)
-        return NULL;
-    advise_huge(p, bytes);
+    if (p)
+        advise_huge(p, bytes);
     return p;
 }
 
 void nd_table_begin_small(void *table, size_t bytes)
 {
-#ifdef MADV_NOHUGEPAGE
-    (void)madvise(table, bytes < HUGE_PAGE ? bytes : HUGE_PAGE, MADV_NOHUGEPAGE);
-#else
-    (void)table;
-    (void)bytes;
-#endif
+    nd_pages_hint(table, bytes < HUGE_PAGE ? bytes : HUGE_PAGE, ND_PAGES_SMALL);
 }
 
 void nd_table_touch(void *table, size_t bytes)
 {
-#ifdef MADV_POPULATE_WRITE
-    (void)madvise(table, bytes, MADV_POPULATE_WRITE);
-#else
-    (void)table;
-    (void)bytes;
-#endif
+    nd_pages_hint(table, bytes, ND_PAGES_TOUCH);
 }
 
 void nd_table_free(void *table, size_t bytes)
 {
     if (table)
-        munmap(table, bytes ? bytes : 1);
+        nd_pages_free(table, bytes ? bytes : 1);
 }
 
 void nd_table_forget(void *part, size_t bytes)
@@ -298,34 +275,22 @@ void nd_table_forget(void *part, size_t bytes)
               to = ((uintptr_t)part + bytes) / HUGE_PAGE * HUGE_PAGE;
 
     if (from < to)
-        (void)madvise((char *)part + (from - (uintptr_t)part), to - from, MADV_DONTNEED);
+        nd_pages_hint((char *)part + (from - (uintptr_t)part), to - from, ND_PAGES_FORGET);
 }
-
-/*
- * The thread sanitizer follows mmap and munmap but not mremap: it takes earlier writes of other
- * threads to the pages' new address for races.
- */
-#ifdef __SANITIZE_THREAD__
-enum { MOVES_PAGES = 0 };
-#else
-enum { MOVES_PAGES = 1 };
-#endif
 
 /*
  * Move the pages to an address where huge pages stay whole; at any other address the kernel splits
  * them. But splitting is better than failing if there is not enough address space for both places.
  */
-static void *move_mapping(void *table, size_t bytes, size_t new_bytes)
+static void *move_pages(void *table, size_t bytes, size_t new_bytes)
 {
-    void *p, *place = MAP_FAILED;
+    void *p, *place = NULL;
 
     if (new_bytes >= HUGE_MIN && new_bytes % SMALL_PAGE == 0)
-        place = map_aligned(new_bytes, PROT_NONE, MAP_NORESERVE);
-    if (place == MAP_FAILED)
-        return mremap(table, bytes, new_bytes, MREMAP_MAYMOVE);
-    p = mremap(table, bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
-    if (p == MAP_FAILED)
-        munmap(place, new_bytes);
+        place = nd_address_reserve(new_bytes);
+    p = nd_pages_move(table, bytes, place, new_bytes);
+    if (!p && place)
+        nd_pages_free(place, new_bytes);
     return p;
 }
 
@@ -336,17 +301,17 @@ static void *move_mapping(void *table, size_t bytes, size_t new_bytes)
  */
 static bool grow_table(void **table, size_t bytes, size_t new_bytes)
 {
-    bool is_huge = bytes >= HUGE_MIN;
-    void *p = MAP_FAILED;
+    const bool is_huge = bytes >= HUGE_MIN, moves_pages = nd_pages_move_is_possible();
+    void *p = NULL;
 
     if (!*table) {
         *table = nd_table_alloc(new_bytes);
         return *table != NULL;
     }
-    if (is_huge && MOVES_PAGES)
-        p = mremap(*table, bytes, new_bytes, 0);
-    if (p == MAP_FAILED &&
-        (!MOVES_PAGES || (new_bytes >= HUGE_MIN && (!is_huge || (uintptr_t)*table % HUGE_PAGE)))) {
+    if (is_huge && moves_pages && nd_pages_extend(*table, bytes, new_bytes))
+        p = *table;
+    if (!p &&
+        (!moves_pages || (new_bytes >= HUGE_MIN && (!is_huge || (uintptr_t)*table % HUGE_PAGE)))) {
         /* moving keeps small pages small, and turns shared huge pages into small ones */
         void *copy = nd_table_alloc(new_bytes);
 
@@ -357,9 +322,9 @@ static bool grow_table(void **table, size_t bytes, size_t new_bytes)
             return true;
         }
     }
-    if (p == MAP_FAILED)
-        p = move_mapping(*table, bytes, new_bytes);
-    if (p == MAP_FAILED)
+    if (!p)
+        p = move_pages(*table, bytes, new_bytes);
+    if (!p)
         return false;
     *table = p;
     advise_huge(p, new_bytes);
@@ -377,25 +342,25 @@ bool nd_table_grow(void *table, size_t bytes, size_t new_bytes)
 }
 
 /*
- * Moving the pages of a large table and then dropping them (MADV_DONTNEED reads as zero afterwards)
+ * Moving the pages of a large table and then dropping them (which read as zero afterwards)
  * needs no second address range while the first still exists, as allocating and freeing would.
  */
 static bool renew_table(void **table, size_t bytes, size_t new_bytes)
 {
     void *p;
 
-    if (!MOVES_PAGES || !*table || bytes < HUGE_MIN || new_bytes < bytes ||
+    if (!nd_pages_move_is_possible() || !*table || bytes < HUGE_MIN || new_bytes < bytes ||
         new_bytes > SIZE_MAX - 2 * HUGE_PAGE) {
         p = nd_table_alloc(new_bytes);
         if (!p)
             return false;
         nd_table_free(*table, bytes);
     } else {
-        new_bytes = round_up(new_bytes, (size_t)sysconf(_SC_PAGESIZE));
-        p = mremap(*table, bytes, new_bytes + HUGE_PAGE, MREMAP_MAYMOVE);
-        if (p == MAP_FAILED)
+        new_bytes = round_up(new_bytes, nd_page_bytes());
+        p = nd_pages_move(*table, bytes, NULL, new_bytes + HUGE_PAGE);
+        if (!p)
             return false;
-        (void)madvise(p, new_bytes + HUGE_PAGE, MADV_DONTNEED);
+        nd_pages_hint(p, new_bytes + HUGE_PAGE, ND_PAGES_FORGET);
         p = cut_aligned(p, new_bytes);
         advise_huge(p, new_bytes);
     }
@@ -445,7 +410,7 @@ void nd_column_shrink(struct nd_column *column, size_t n, size_t size)
 
     if (bytes >= column->bytes)
         return;
-    munmap((char *)column->data + bytes, column->bytes - bytes);
+    nd_pages_free((char *)column->data + bytes, column->bytes - bytes);
     column->bytes = bytes;
     if (column->mapped > bytes)
         column->mapped = bytes;
@@ -457,7 +422,7 @@ void nd_column_release(struct nd_column *column)
 {
     nd_table_free(column->data, column->bytes);
     if (column->file)
-        close(column->file - 1);
+        (void)nd_descriptor_close(column->file - 1);
     *column = (struct nd_column){0};
 }
 

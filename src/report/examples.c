@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/thread/lock.h"
+#include "base/system/threads.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -6,23 +6,21 @@
  * renames at the end; pipes, devices and the standard output are written in place. A writer may
  * lend memory for a while (nd_output_borrow) so that large records are not copied.
  */
-#define _GNU_SOURCE
 #include "report/output.h"
 
 #include <neardup/terminal.h>
 
 #include "base/memory.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "input/formats/formats.h"
 #include "input/streams/pack.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 enum { BUFFER_BYTES = 1 << 16 };
 
@@ -48,13 +46,13 @@ static enum nd_status failed(const struct nd_output *o, struct nd_error *err)
 }
 
 /* All of the pieces, which it uses up. */
-static enum nd_status write_pieces(struct nd_output *o, struct iovec *piece, size_t n,
+static enum nd_status write_pieces(struct nd_output *o, struct nd_piece *piece, size_t n,
                                    struct nd_error *err)
 {
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < n; i++)
-        bytes += piece[i].iov_len;
+        bytes += piece[i].bytes;
     o->publisher->wrote_in_place |= !o->temporary && bytes;
     if (nd_write_pieces(o->fd, piece, n, o->temporary ? &o->at : NULL) != ND_OK)
         return failed(o, err);
@@ -64,7 +62,7 @@ static enum nd_status write_pieces(struct nd_output *o, struct iovec *piece, siz
 
 static enum nd_status write_held(struct nd_output *o, struct nd_error *err)
 {
-    struct iovec held = {o->buffer, o->held};
+    struct nd_piece held = {o->buffer, o->held};
 
     o->held = 0;
     return write_pieces(o, &held, 1, err);
@@ -78,7 +76,7 @@ static enum nd_status hold(void *context, const void *data, size_t len, struct n
     if (len > BUFFER_BYTES - o->held)
         status = write_held(o, err);
     if (status == ND_OK && len >= BUFFER_BYTES)
-        return write_pieces(o, &(struct iovec){(void *)data, len}, 1, err);
+        return write_pieces(o, &(struct nd_piece){data, len}, 1, err);
     if (status == ND_OK && len) {
         memcpy(o->buffer + o->held, data, len);
         o->held += len;
@@ -100,7 +98,7 @@ static enum nd_status open_file(struct nd_output *o, const char *path, struct nd
         return o->temporary ? ND_OK : ND_EIO;
     }
     o->fd =
-        descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
+        descriptor >= 0 ? nd_descriptor_copy(descriptor) : nd_descriptor_open(path, ND_OPEN_WRITE);
     if (o->fd < 0)
         return failed(o, err);
     return ND_OK;
@@ -120,7 +118,7 @@ struct nd_output *nd_output_open(struct nd_publisher *publisher, const char *pat
     o->publisher = publisher;
     o->stage = stage;
     o->compression = nd_compression_of_name(path);
-    o->name = strdup(strcmp(path, "-") == 0 ? "standard output" : path);
+    o->name = nd_text_copy(strcmp(path, "-") == 0 ? "standard output" : path);
     o->buffer = malloc(BUFFER_BYTES);
     if (!o->name || !o->buffer) {
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -129,7 +127,7 @@ struct nd_output *nd_output_open(struct nd_publisher *publisher, const char *pat
     }
     if (nd_packing_check(o->compression, publisher->level, err) == ND_OK &&
         open_file(o, path, err) == ND_OK) {
-        o->is_terminal = isatty(o->fd);
+        o->is_terminal = nd_descriptor_is_terminal(o->fd);
         return o;
     }
     nd_output_discard(o);
@@ -265,8 +263,8 @@ enum nd_status nd_output_return(struct nd_output *o, struct nd_error *err)
         return status == ND_OK ? write_pieces(o, late->piece, n, err) : status;
     }
     for (size_t i = 0; i < n; i++) {
-        memcpy(o->buffer + o->held, late->piece[i].iov_base, late->piece[i].iov_len);
-        o->held += late->piece[i].iov_len;
+        memcpy(o->buffer + o->held, late->piece[i].data, late->piece[i].bytes);
+        o->held += late->piece[i].bytes;
     }
     return ND_OK;
 }
@@ -297,7 +295,7 @@ static enum nd_status hand_over(struct nd_output *o, struct nd_error *err)
     o->temporary = NULL;
     if (file)
         return nd_publisher_add(o->publisher, file, o->stage, &o->replaced, err);
-    if (close(fd) != 0) /* some file systems report a full disk only here */
+    if (nd_descriptor_close(fd) != 0) /* some file systems report a full disk only here */
         status = failed(o, err);
     return status;
 }
@@ -322,7 +320,7 @@ void nd_output_discard(struct nd_output *o)
         return;
     nd_packer_free(o->packer);
     if (o->fd >= 0 && !o->temporary)
-        close(o->fd);
+        (void)nd_descriptor_close(o->fd);
     nd_temporary_discard(o->temporary);
     free(o->buffer);
     free(o->name);

@@ -7,8 +7,8 @@
 
 #include "native.h"
 
+#include "base/system/threads.h"
 #include "base/thread/handle.h"
-#include "base/thread/lock.h"
 #include "engine/saved_texts.h"
 
 enum { ND_PY_SLICE_BYTES = 4 << 20, ND_PY_SLICE_ROWS = 8192, ND_PY_LIVE_FIELDS = 64 };

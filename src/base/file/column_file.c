@@ -6,38 +6,58 @@
  *
  * Either part may be empty.  The first one is not written to; it keeps its size.
  */
-#define _GNU_SOURCE
 #include "base/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <string.h>
+
+#include "base/system/descriptor.h"
+#include "base/system/pages.h"
 
 #define SMALL_PAGE ((size_t)1 << 16) /* a multiple of the page size of any machine */
 #define STEP_MAX ((size_t)32 << 20)  /* no column of a file grows by more at a time */
+
+/*
+ * Where the system moves no pages and maps no file at reserved addresses, nothing of a column is mapped
+ * from a snapshot, but read, and the column's own file is mapped anew whenever it grows.
+ */
 
 static size_t round_up(size_t bytes)
 {
     return (bytes + SMALL_PAGE - 1) / SMALL_PAGE * SMALL_PAGE;
 }
 
-bool nd_column_map(struct nd_column *column, int fd, uint64_t offset, size_t bytes, size_t room)
+/* Read in place of mapping. */
+static bool read_column(struct nd_column *column, int fd, uint64_t offset, size_t bytes,
+                        size_t room)
 {
-    const int use = PROT_READ | PROT_WRITE;
-    size_t mapped = round_up(bytes), whole = mapped + round_up(room);
-    char *p = nd_address_reserve(whole);
+    size_t whole = round_up(bytes) + round_up(room);
+    char *p = nd_table_alloc(whole);
 
     if (!p)
         return false;
-    if (mmap(p + mapped, whole - mapped, use, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
-        MAP_FAILED) {
-        munmap(p, whole);
+    if (nd_descriptor_read_at(fd, p, bytes, offset) < 0) {
+        nd_table_free(p, whole);
         return false;
     }
-    if (mapped && mmap(p, mapped, use, MAP_PRIVATE | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED) {
-        munmap(p, whole);
+    *column = (struct nd_column){.data = p, .bytes = whole};
+    return true;
+}
+
+bool nd_column_map(struct nd_column *column, int fd, uint64_t offset, size_t bytes, size_t room)
+{
+    size_t mapped = round_up(bytes), whole = mapped + round_up(room);
+    char *p;
+
+    if (!nd_pages_move_is_possible())
+        return read_column(column, fd, offset, bytes, room);
+    p = nd_address_reserve(whole);
+    if (!p)
+        return false;
+    if ((whole > mapped && !nd_pages_fill(p + mapped, whole - mapped)) ||
+        (mapped && !nd_pages_map(fd, offset, mapped, ND_MAP_PRIVATE, p))) {
+        nd_pages_free(p, whole);
         return false;
     }
     *column = (struct nd_column){.data = p, .bytes = whole, .mapped = mapped};
@@ -48,20 +68,19 @@ bool nd_column_map(struct nd_column *column, int fd, uint64_t offset, size_t byt
  * multiple of 2 MiB to another, the kernel moves the tables of pages, and not each page. */
 bool nd_column_move(struct nd_column *column, size_t bytes)
 {
-    const int how = MREMAP_MAYMOVE | MREMAP_FIXED;
     size_t rest = column->bytes - column->mapped;
     char *from = column->data, *to = nd_address_reserve(bytes);
 
     if (!to)
         return false;
-    if (mremap(from + column->mapped, rest, bytes - column->mapped, how, to + column->mapped) ==
-        MAP_FAILED) {
-        munmap(to, bytes);
+    if (!nd_pages_move(from + column->mapped, rest, to + column->mapped, bytes - column->mapped)) {
+        nd_pages_free(to, bytes);
         return false;
     }
-    if (column->mapped && mremap(from, column->mapped, column->mapped, how, to) == MAP_FAILED) {
-        (void)mremap(to + column->mapped, bytes - column->mapped, rest, how, from + column->mapped);
-        munmap(to, column->mapped);
+    if (column->mapped && !nd_pages_move(from, column->mapped, to, column->mapped)) {
+        (void)nd_pages_move(to + column->mapped, bytes - column->mapped, from + column->mapped,
+                            rest);
+        nd_pages_free(to, column->mapped);
         return false;
     }
     column->data = to;
@@ -69,16 +88,17 @@ bool nd_column_move(struct nd_column *column, size_t bytes)
     return true;
 }
 
-/* Take disk space, so that no page of a mapping is without any when it is written to. */
-static bool take_space(int fd, size_t from, size_t to)
+/* Map the whole file once more, longer than before. */
+static bool map_anew(struct nd_column *column, size_t bytes)
 {
-    int because;
+    void *p = nd_pages_map(column->file - 1, 0, bytes, ND_MAP_SHARED, NULL);
 
-    do
-        because = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
-    while (because == EINTR);
-    errno = because;
-    return because == 0;
+    if (!p)
+        return false;
+    nd_table_free(column->data, column->bytes);
+    column->data = p;
+    column->bytes = bytes;
+    return true;
 }
 
 bool nd_column_grow_file(struct nd_column *column, size_t need)
@@ -88,16 +108,18 @@ bool nd_column_grow_file(struct nd_column *column, size_t need)
     char *p;
 
     rest = column->bytes - column->mapped;
-    if (!take_space(column->file - 1, rest, bytes - column->mapped))
+    /* Disk space is taken, so that no page of a mapping is without any when it is written to. */
+    if (!nd_descriptor_take_space(column->file - 1, rest, bytes - column->mapped - rest))
         return false;
+    if (!nd_pages_move_is_possible())
+        return map_anew(column, bytes);
     if (rest)
         return nd_column_move(column, bytes);
     p = nd_address_reserve(bytes);
     if (!p)
         return false;
-    if (mmap(p, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, column->file - 1, 0) ==
-        MAP_FAILED) {
-        munmap(p, bytes);
+    if (!nd_pages_map(column->file - 1, 0, bytes, ND_MAP_SHARED, p)) {
+        nd_pages_free(p, bytes);
         return false;
     }
     column->data = p;
@@ -105,15 +127,22 @@ bool nd_column_grow_file(struct nd_column *column, size_t need)
     return true;
 }
 
-static bool write_at(int fd, const char *data, size_t len)
+/* Let a file have all of a column, of which nothing is mapped. */
+static bool back_anew(struct nd_column *column, int fd, size_t len)
 {
-    for (size_t at = 0; at < len;) {
-        ssize_t n = pwrite(fd, data + at, len - at, (off_t)at);
+    void *p = NULL;
 
-        if (n < 0 && errno != EINTR)
+    if (column->bytes) {
+        if (!nd_descriptor_take_space(fd, 0, column->bytes) ||
+            (len && !nd_descriptor_write_at(fd, column->data, len, 0)))
             return false;
-        at += n < 0 ? 0 : (size_t)n;
+        p = nd_pages_map(fd, 0, column->bytes, ND_MAP_SHARED, NULL);
+        if (!p)
+            return false;
+        nd_table_free(column->data, column->bytes);
     }
+    column->data = p;
+    column->file = fd + 1;
     return true;
 }
 
@@ -124,14 +153,17 @@ bool nd_column_back(struct nd_column *column, int fd, size_t len)
     char *place = (char *)column->data + kept;
     void *p;
 
+    if (!nd_pages_move_is_possible())
+        return back_anew(column, fd, len);
     if (rest) {
-        if (!take_space(fd, 0, rest) || (len > kept && !write_at(fd, place, len - kept)))
+        if (!nd_descriptor_take_space(fd, 0, rest) ||
+            (len > kept && !nd_descriptor_write_at(fd, place, len - kept, 0)))
             return false;
-        p = mmap(NULL, rest, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (p == MAP_FAILED)
+        p = nd_pages_map(fd, 0, rest, ND_MAP_SHARED, NULL);
+        if (!p)
             return false;
-        if (mremap(p, rest, rest, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED) {
-            munmap(p, rest);
+        if (!nd_pages_move(p, rest, place, rest)) {
+            nd_pages_free(p, rest);
             return false;
         }
     }
@@ -140,19 +172,34 @@ bool nd_column_back(struct nd_column *column, int fd, size_t len)
     return true;
 }
 
+/* Map what is there of the file, which may be nothing. */
+static bool view_anew(struct nd_column *view, const struct nd_column *column, size_t len)
+{
+    size_t bytes = len ? round_up(len) : SMALL_PAGE;
+    void *p =
+        len ? nd_pages_map(column->file - 1, 0, bytes, ND_MAP_READ, NULL) : nd_pages_alloc(bytes);
+
+    if (p)
+        *view = (struct nd_column){.data = p, .bytes = bytes};
+    return p != NULL;
+}
+
 bool nd_column_view(struct nd_column *view, const struct nd_column *column, int fd, uint64_t offset,
                     size_t len)
 {
     size_t mapped = len < column->mapped ? len : column->mapped, bytes = round_up(len);
-    char *p = mmap(NULL, bytes ? bytes : SMALL_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *p;
 
-    if (p == MAP_FAILED)
+    if (!nd_pages_move_is_possible())
+        return view_anew(view, column, len);
+    bytes = bytes ? bytes : SMALL_PAGE;
+    p = nd_pages_alloc(bytes);
+    if (!p)
         return false;
-    *view = (struct nd_column){.data = p, .bytes = bytes ? bytes : SMALL_PAGE};
-    if ((mapped &&
-         mmap(p, mapped, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED) ||
-        (len > mapped && mmap(p + mapped, len - mapped, PROT_READ, MAP_SHARED | MAP_FIXED,
-                              column->file - 1, 0) == MAP_FAILED)) {
+    *view = (struct nd_column){.data = p, .bytes = bytes};
+    if ((mapped && !nd_pages_map(fd, offset, mapped, ND_MAP_READ, p)) ||
+        (len > mapped &&
+         !nd_pages_map(column->file - 1, 0, len - mapped, ND_MAP_READ, p + mapped))) {
         nd_column_release(view);
         return false;
     }
@@ -162,6 +209,6 @@ bool nd_column_view(struct nd_column *view, const struct nd_column *column, int 
 void nd_column_restart(struct nd_column *column)
 {
     nd_table_free(column->data, column->bytes);
-    (void)!ftruncate(column->file - 1, 0);
+    (void)nd_descriptor_resize(column->file - 1, 0);
     *column = (struct nd_column){.file = column->file};
 }

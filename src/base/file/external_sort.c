@@ -1,10 +1,10 @@
 /* external_sort.c - records sorted in bounded memory: what does not fit waits in a temporary file */
-#define _GNU_SOURCE
 #include "base/file/external_sort.h"
 
 #include "base/file/spool.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/system/c_functions.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static void sort_records(struct nd_external_sort *s)
         for (to = from + 1; to < s->n && s->order[to].value == s->order[from].value;)
             to++;
         if (to - from > 1)
-            qsort_r(s->order + from, to - from, sizeof *s->order, by_record, s);
+            nd_sort_with(s->order + from, to - from, sizeof *s->order, by_record, s);
     }
 }
 

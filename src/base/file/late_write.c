@@ -1,5 +1,4 @@
 /* late_write.c - bytes whose place in a file is known, to be written there later */
-#define _GNU_SOURCE
 #include "base/file/late_write.h"
 
 #include <errno.h>
@@ -7,44 +6,41 @@
 
 #include "base/memory.h"
 
-enum { PIECES_AT_ONCE = 1024 }; /* IOV_MAX of Linux */
-
 enum nd_status nd_late_write_add(struct nd_late_write *w, const void *data, size_t len,
                                  struct nd_error *err)
 {
-    struct iovec *last = w->n_pieces ? &w->piece[w->n_pieces - 1] : NULL;
+    struct nd_piece *last = w->n_pieces ? &w->piece[w->n_pieces - 1] : NULL;
 
     if (len == 0)
         return ND_OK;
     w->bytes += len;
-    if (last && (const char *)last->iov_base + last->iov_len == data) {
-        last->iov_len += len;
+    if (last && (const char *)last->data + last->bytes == data) {
+        last->bytes += len;
         return ND_OK;
     }
     if (!ND_RESERVE(w->piece, &w->capacity, w->n_pieces + 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    w->piece[w->n_pieces++] = (struct iovec){(void *)(uintptr_t)data, len};
+    w->piece[w->n_pieces++] = (struct nd_piece){data, len};
     return ND_OK;
 }
 
-enum nd_status nd_write_pieces(int fd, struct iovec *piece, size_t n, const uint64_t *place)
+enum nd_status nd_write_pieces(int fd, struct nd_piece *piece, size_t n, const uint64_t *place)
 {
     uint64_t at = place ? *place : 0;
 
     while (n) {
-        int n_now = n < PIECES_AT_ONCE ? (int)n : PIECES_AT_ONCE;
-        ssize_t written = place ? pwritev(fd, piece, n_now, (off_t)at) : writev(fd, piece, n_now);
+        ssize_t written = nd_descriptor_write_pieces(fd, piece, n, place ? &at : NULL);
 
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
             return ND_EIO;
         at += (uint64_t)written;
-        for (; n && (size_t)written >= piece->iov_len; piece++, n--)
-            written -= (ssize_t)piece->iov_len;
+        for (; n && (size_t)written >= piece->bytes; piece++, n--)
+            written -= (ssize_t)piece->bytes;
         if (n) {
-            piece->iov_base = (char *)piece->iov_base + written;
-            piece->iov_len -= (size_t)written;
+            piece->data = (const char *)piece->data + written;
+            piece->bytes -= (size_t)written;
         }
     }
     return ND_OK;

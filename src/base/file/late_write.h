@@ -4,9 +4,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/uio.h>
 
 #include <neardup/error.h>
+
+#include "base/system/descriptor.h"
 
 /*
  * Pieces of memory that go behind one another to a regular file that nobody reads meanwhile.  Who
@@ -14,7 +15,7 @@
  * write to other places.  Starts from zeroes; its memory is used again.
  */
 struct nd_late_write {
-    struct iovec *piece; /* the bytes are borrowed until they are written */
+    struct nd_piece *piece; /* the bytes are borrowed until they are written */
     size_t n_pieces, capacity;
     uint64_t bytes; /* of all pieces */
     int fd;
@@ -27,7 +28,7 @@ enum nd_status nd_late_write_add(struct nd_late_write *w, const void *data, size
 
 /* Write all pieces, which are used up, to a place in a file; or, with no place, where the file stands.
  * ND_EIO with errno set. */
-enum nd_status nd_write_pieces(int fd, struct iovec *piece, size_t n, const uint64_t *place);
+enum nd_status nd_write_pieces(int fd, struct nd_piece *piece, size_t n, const uint64_t *place);
 
 /* Write all of it to its place, and forget it.  The error names nothing: ND_EIO with errno set; the
  * caller knows the file. */

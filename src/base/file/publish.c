@@ -6,18 +6,19 @@
  * input. After it, complete files are renamed one by one. A rename is atomic but several are not;
  * so the order matters, and after a failure the caller learns how many were published.
  */
-#define _GNU_SOURCE
 #include "base/file/publish.h"
 
-#include "base/memory.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/system/c_functions.h"
+#include "base/system/naming.h"
+#include "base/system/process.h"
+
+enum { IN, OUT, ERRORS }; /* the descriptors of the standard files */
 
 struct nd_publisher_input {
     uint64_t device, inode;
@@ -31,31 +32,31 @@ struct nd_publisher_output {
     struct nd_file_mark replaced; /* the input that it replaces; inode 0: none */
 };
 
-struct nd_file_mark nd_file_mark(const struct stat *about)
+struct nd_file_mark nd_file_mark(const struct nd_file_about *about)
 {
     return (struct nd_file_mark){
-        .device = (uint64_t)about->st_dev,
-        .inode = (uint64_t)about->st_ino,
-        .bytes = (uint64_t)about->st_size,
-        .seconds = (int64_t)about->st_mtim.tv_sec,
-        .nanoseconds = (int64_t)about->st_mtim.tv_nsec,
+        .device = about->device,
+        .inode = about->inode,
+        .bytes = about->bytes,
+        .seconds = about->seconds,
+        .nanoseconds = about->nanoseconds,
     };
 }
 
 struct nd_file_mark nd_file_mark_at(const char *path)
 {
-    struct stat about;
+    struct nd_file_about about;
 
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+    if (!nd_path_about(path, &about) || about.kind != ND_FILE_REGULAR)
         return (struct nd_file_mark){.inode = 0};
     return nd_file_mark(&about);
 }
 
 struct nd_file_mark nd_file_mark_of(int descriptor)
 {
-    struct stat about;
+    struct nd_file_about about;
 
-    if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode))
+    if (!nd_descriptor_about(descriptor, &about) || about.kind != ND_FILE_REGULAR)
         return (struct nd_file_mark){.inode = 0};
     return nd_file_mark(&about);
 }
@@ -76,9 +77,9 @@ int nd_output_descriptor(const char *name)
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
 
     if (strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0)
-        return STDOUT_FILENO;
+        return OUT;
     if (strcmp(name, "/dev/stderr") == 0)
-        return STDERR_FILENO;
+        return ERRORS;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         size_t len = strlen(folders[i]);
         const char *digits = name + len;
@@ -93,54 +94,58 @@ int nd_output_descriptor(const char *name)
     return -1;
 }
 
-/* Find the folder of a name; false: it does not exist. */
-static bool stat_folder(const char *name, struct stat *about)
+/* "dir/" of "dir/name", "." of "name"; NULL: out of memory. */
+static char *folder_of(const char *name)
 {
-    char folder[PATH_MAX];
-    const char *slash = strrchr(name, '/');
-    size_t len = slash ? (size_t)(slash - name) + 1 : 0;
+    size_t len = (size_t)(nd_path_name(name) - name);
 
-    if (len >= sizeof folder)
-        return false;
-    memcpy(folder, slash ? name : ".", slash ? len : 1);
-    folder[slash ? len : 1] = '\0';
-    return stat(folder, about) == 0;
+    return nd_text_copy_n(len ? name : ".", len ? len : 1);
+}
+
+/* Describe the folder of a name; false: it does not exist. */
+static bool describe_folder(const char *name, struct nd_file_about *about)
+{
+    char *folder = folder_of(name);
+    bool ok = folder && nd_path_about(folder, about);
+
+    free(folder);
+    return ok;
 }
 
 bool nd_output_is_same(const char *a, const char *b)
 {
-    struct stat x, y;
+    struct nd_file_about x, y;
     int descriptor = nd_output_descriptor(a);
     bool is_there;
 
     if (descriptor >= 0 || nd_output_descriptor(b) >= 0)
         return descriptor == nd_output_descriptor(b);
-    is_there = stat(a, &x) == 0;
-    if (is_there != (stat(b, &y) == 0))
+    is_there = nd_path_about(a, &x);
+    if (is_there != nd_path_about(b, &y))
         return false;
     if (is_there)
-        return x.st_dev == y.st_dev && x.st_ino == y.st_ino && !S_ISCHR(x.st_mode);
-    return strcmp(basename(a), basename(b)) == 0 && stat_folder(a, &x) && stat_folder(b, &y) &&
-           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+        return nd_file_is_one(&x, &y) && x.kind != ND_FILE_CHARACTERS;
+    return strcmp(nd_path_name(a), nd_path_name(b)) == 0 && describe_folder(a, &x) &&
+           describe_folder(b, &y) && nd_file_is_one(&x, &y);
 }
 
 enum nd_status nd_output_target(const char *name, char **target, struct nd_error *err)
 {
-    struct stat about;
+    struct nd_file_about about;
 
     *target = NULL;
     if (nd_output_descriptor(name) >= 0)
         return ND_OK;
-    if (stat(name, &about) == 0) {
-        if (S_ISDIR(about.st_mode))
+    if (nd_path_about(name, &about)) {
+        if (about.kind == ND_FILE_FOLDER)
             return nd_fail(err, ND_EIO, "%s: is a directory", name);
-        if (!S_ISREG(about.st_mode))
+        if (about.kind != ND_FILE_REGULAR)
             return ND_OK;
-        if (access(name, W_OK) != 0)
+        if (!nd_path_is_writable(name))
             return nd_fail(err, ND_EIO, "%s: cannot be written: %s", name, strerror(errno));
-        *target = realpath(name, NULL);
+        *target = nd_path_whole(name);
     } else {
-        *target = strdup(name);
+        *target = nd_text_copy(name);
     }
     return *target ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
 }
@@ -170,7 +175,7 @@ enum nd_status nd_publisher_read_path(struct nd_publisher *p, const char *path,
                                       struct nd_error *err)
 {
     const struct nd_file_mark file =
-        strcmp(path, "-") == 0 ? nd_file_mark_of(STDIN_FILENO) : nd_file_mark_at(path);
+        strcmp(path, "-") == 0 ? nd_file_mark_of(IN) : nd_file_mark_at(path);
 
     return nd_publisher_read(p, &file, err);
 }
@@ -275,7 +280,7 @@ enum nd_status nd_publisher_add_link(struct nd_publisher *p, const char *target,
     if (!o)
         return ND_ENOMEM;
     o->existing = existing;
-    o->link = strdup(target);
+    o->link = nd_text_copy(target);
     return o->link ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
@@ -291,7 +296,7 @@ static bool is_changed(const struct nd_publisher_output *o)
 
 static enum nd_status keep_beside(struct nd_publisher_output *o, struct nd_error *err)
 {
-    char *target = strdup(nd_temporary_target(o->file)), *name;
+    char *target = nd_text_copy(nd_temporary_target(o->file)), *name;
     enum nd_status status = nd_temporary_keep_beside(o->file, &name, err);
 
     o->file = NULL;
@@ -318,29 +323,24 @@ static enum nd_status check_inputs(struct nd_publisher *p, struct nd_error *err)
 /* A new name is durable only when its folder has been synced. */
 static enum nd_status sync_folder(const char *path, struct nd_error *err)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    char *folder = folder_of(path);
     enum nd_status status = ND_OK;
 
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS))
+    if (!folder || !nd_folder_make_durable(folder))
         status =
             nd_fail(err, ND_EIO,
                     "%s: is written and in its place, but its folder cannot be synced, so that "
                     "a power cut may bring back what was there: %s",
                     path, strerror(errno));
-    if (fd >= 0)
-        (void)close(fd);
     free(folder);
     return status;
 }
 
 static bool is_one_folder(const char *a, const char *b)
 {
-    const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
-    size_t n = x ? (size_t)(x - a) : 0;
+    size_t n = (size_t)(nd_path_name(a) - a);
 
-    return !x == !y && (!x || (n == (size_t)(y - b) && memcmp(a, b, n) == 0));
+    return n == (size_t)(nd_path_name(b) - b) && memcmp(a, b, n) == 0;
 }
 
 static enum nd_status publish_link(struct nd_publisher_output *o, struct nd_error *err)
@@ -364,7 +364,7 @@ static enum nd_status publish_one(struct nd_publisher *p, struct nd_publisher_ou
         return publish_link(o, err);
     if (is_changed(o))
         return keep_beside(o, err);
-    name = p->syncs ? strdup(nd_temporary_target(o->file)) : NULL;
+    name = p->syncs ? nd_text_copy(nd_temporary_target(o->file)) : NULL;
     if (p->syncs && !name)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (name && *last && !is_one_folder(name, *last))
@@ -400,10 +400,9 @@ enum nd_status nd_publisher_publish(struct nd_publisher *p, size_t *n_published,
                                     struct nd_error *err)
 {
     enum nd_status status = check_inputs(p, err);
-    sigset_t all, before;
+    struct nd_held_signals before;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    nd_signals_hold(&before);
     if (status == ND_OK && !p->is_publishing)
         nd_temporary_begin_publishing();
     p->is_publishing = p->is_publishing || status == ND_OK;
@@ -411,7 +410,7 @@ enum nd_status nd_publisher_publish(struct nd_publisher *p, size_t *n_published,
         status = publish_stage(p, ND_PUBLISH_EVIDENCE, n_published, err);
     if (status == ND_OK)
         status = publish_stage(p, ND_PUBLISH_RESULT, n_published, err);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    nd_signals_release(&before);
     return status;
 }
 

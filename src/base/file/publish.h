@@ -5,11 +5,11 @@
 #include <neardup/error.h>
 
 #include "base/file/temporary.h"
+#include "base/system/descriptor.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 /*
  * The rules are those of docs/format/outputs.md, "How files are published":
@@ -25,7 +25,7 @@ struct nd_file_mark {
     uint64_t device, inode, bytes;
     int64_t seconds, nanoseconds; /* time of modification */
 };
-struct nd_file_mark nd_file_mark(const struct stat *about);
+struct nd_file_mark nd_file_mark(const struct nd_file_about *about);
 /* The mark of a regular file; otherwise none. */
 struct nd_file_mark nd_file_mark_at(const char *path);
 struct nd_file_mark nd_file_mark_of(int descriptor);

@@ -1,14 +1,13 @@
 /* result_file.c - a file that appears whole under its name, or not at all */
-#define _GNU_SOURCE
 #include <neardup/result_file.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file/publish.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 
 struct nd_result_file {
     char *name;
@@ -26,14 +25,8 @@ static enum nd_status failed(const struct nd_result_file *f, struct nd_error *er
 static enum nd_status open_stream(struct nd_result_file *f, int fd, const char *mode,
                                   struct nd_error *err)
 {
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-
-    f->stream = own >= 0 ? fdopen(own, mode) : NULL;
-    if (f->stream)
-        return ND_OK;
-    if (own >= 0)
-        (void)close(own);
-    return failed(f, err);
+    f->stream = nd_descriptor_stream(fd, mode);
+    return f->stream ? ND_OK : failed(f, err);
 }
 
 static enum nd_status open_in_place(struct nd_result_file *f, struct nd_error *err)
@@ -42,7 +35,7 @@ static enum nd_status open_in_place(struct nd_result_file *f, struct nd_error *e
 
     if (descriptor >= 0)
         return open_stream(f, descriptor, "w", err);
-    f->stream = fopen(f->name, "we");
+    f->stream = nd_stream_open(f->name, "w");
     return f->stream ? ND_OK : failed(f, err);
 }
 
@@ -96,7 +89,7 @@ enum nd_status nd_result_file_open(struct nd_result_file **file, const char *nam
 
     *file = NULL;
     err = err ? err : &capacity;
-    if (!f || !(f->name = strdup(name))) {
+    if (!f || !(f->name = nd_text_copy(name))) {
         free(f);
         return nd_fail(err, ND_ENOMEM, "out of memory");
     }

@@ -1,13 +1,13 @@
 /* spool.c - a nameless file that holds what cannot be read again from the input */
-#define _GNU_SOURCE
 #include "base/file/spool.h"
 
 #include "base/file/temporary.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { TAIL_BYTES = 1 << 20 };
 
@@ -23,7 +23,7 @@ struct nd_spool *nd_spool_new(const char *dir, struct nd_error *err)
 {
     struct nd_spool *s = calloc(1, sizeof *s);
 
-    if (!s || !(s->dir = strdup(dir))) {
+    if (!s || !(s->dir = nd_text_copy(dir))) {
         free(s);
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
@@ -42,7 +42,7 @@ void nd_spool_free(struct nd_spool *s)
     if (!s)
         return;
     if (s->fd >= 0)
-        close(s->fd);
+        (void)nd_descriptor_close(s->fd);
     nd_buffer_release(&s->tail);
     free(s->dir);
     free(s);
@@ -57,17 +57,9 @@ static enum nd_status failed(const struct nd_spool *s, struct nd_error *err)
 static enum nd_status write_out(struct nd_spool *s, const char *data, size_t len,
                                 struct nd_error *err)
 {
-    while (len) {
-        ssize_t n = pwrite(s->fd, data, len, (off_t)s->written);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return failed(s, err);
-        s->written += (uint64_t)n;
-        data += n;
-        len -= (size_t)n;
-    }
+    if (!nd_descriptor_write_at(s->fd, data, len, s->written))
+        return failed(s, err);
+    s->written += len;
     return ND_OK;
 }
 
@@ -119,18 +111,12 @@ uint64_t nd_spool_bytes(const struct nd_spool *s)
 static enum nd_status read_written(const struct nd_spool *s, uint64_t offset, size_t len,
                                    struct nd_buffer *to, struct nd_error *err)
 {
-    while (len) {
-        ssize_t n = pread(s->fd, to->data + to->len, len, (off_t)offset);
+    ssize_t n = nd_descriptor_read_at(s->fd, to->data + to->len, len, offset);
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return nd_fail(err, ND_EIO, "%s: the temporary file in it cannot be read: %s", s->dir,
-                           n < 0 ? strerror(errno) : "it is shorter than it was");
-        to->len += (size_t)n;
-        offset += (uint64_t)n;
-        len -= (size_t)n;
-    }
+    if (n != (ssize_t)len)
+        return nd_fail(err, ND_EIO, "%s: the temporary file in it cannot be read: %s", s->dir,
+                       n < 0 ? strerror(errno) : "it is shorter than it was");
+    to->len += len;
     return ND_OK;
 }
 
@@ -157,7 +143,7 @@ enum nd_status nd_spool_clear(struct nd_spool *s, struct nd_error *err)
 {
     s->tail.len = 0;
     s->written = 0;
-    if (ftruncate(s->fd, 0) != 0)
+    if (!nd_descriptor_resize(s->fd, 0))
         return nd_fail(err, ND_EIO, "%s: the temporary file in it cannot be emptied: %s", s->dir,
                        strerror(errno));
     return ND_OK;

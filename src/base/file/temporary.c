@@ -1,29 +1,27 @@
 /* temporary.c - files that nobody sees until they are whole */
 
 /*
- * A process may be killed at any moment. Files without names (O_TMPFILE) vanish by themselves;
+ * A process may be killed at any moment. Files without names vanish by themselves;
  * files with temporary names are removed by a signal handler, or, if the process had no chance to,
  * by the next run that writes to the same folder: it finds them by their names and by their missing
  * locks.
  */
-#define _GNU_SOURCE
 #include "base/file/temporary.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
+#include "base/system/process.h"
+#include "base/system/threads.h"
 
 /*
  * The list only grows; entries are reused. A signal handler may read it at any moment: `name` is
@@ -74,16 +72,16 @@ void nd_temporary_end_publishing(void)
 /* Wait for names that other threads are creating at this moment, but not for ever. */
 bool nd_temporary_abandon(void)
 {
-    const struct timespec moment = {.tv_nsec = 100000};
+    enum { MOMENT_NS = 100000 };
 
     if (atomic_load(&n_publishing) || atomic_load(&has_published))
         return false;
     atomic_store(&abandoned, true);
     for (int i = 0; i < 20000 && atomic_load(&n_naming); i++)
-        nanosleep(&moment, NULL);
+        nd_thread_sleep_ns(MOMENT_NS);
     for (struct nd_temporary *t = atomic_load(&first); t; t = t->next)
         if (atomic_load(&t->state) == LIVE)
-            unlink(t->name);
+            (void)nd_path_remove(t->name);
     return true;
 }
 
@@ -91,12 +89,9 @@ bool nd_temporary_abandon(void)
  * From here to end_naming a name is created and its entry becomes LIVE. Meanwhile this thread
  * handles no signal, and a handler in another thread waits. False: the process is about to end.
  */
-static bool begin_naming(sigset_t *before)
+static bool begin_naming(struct nd_held_signals *before)
 {
-    sigset_t all;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, before);
+    nd_signals_hold(before);
     atomic_fetch_add(&n_naming, 1);
     if (!atomic_load(&abandoned))
         return true;
@@ -104,12 +99,12 @@ static bool begin_naming(sigset_t *before)
     return false;
 }
 
-static void end_naming(const sigset_t *before)
+static void end_naming(const struct nd_held_signals *before)
 {
     int because = errno;
 
     atomic_fetch_sub(&n_naming, 1);
-    pthread_sigmask(SIG_SETMASK, before, NULL);
+    nd_signals_release(before);
     errno = because;
 }
 
@@ -142,7 +137,7 @@ static void close_held(struct nd_temporary *t)
         atomic_fetch_sub(&n_held, 1);
     t->is_held = false;
     if (t->fd >= 0)
-        (void)close(t->fd);
+        (void)nd_descriptor_close(t->fd);
     t->fd = -1;
 }
 
@@ -161,9 +156,7 @@ static void unclaim(struct nd_temporary *t)
 
 static size_t folder_len(const char *target)
 {
-    const char *slash = strrchr(target, '/');
-
-    return slash ? (size_t)(slash - target) + 1 : 0;
+    return (size_t)(nd_path_name(target) - target);
 }
 
 /* "dir/" of "dir/name", "." of "name". */
@@ -171,7 +164,7 @@ static char *folder_of(const char *target)
 {
     size_t len = folder_len(target);
 
-    return len ? strndup(target, len) : strdup(".");
+    return nd_text_copy_n(len ? target : ".", len ? len : 1);
 }
 
 /* dir/.neardup-<random>, in the folder of the target so that a rename is enough. */
@@ -182,47 +175,23 @@ static char *make_name(const char *target, const char *ending)
     char random[RANDOM_CHARACTERS + 1] = {0};
     char *name;
 
-    if (getrandom(byte, sizeof byte, 0) != (ssize_t)sizeof byte)
+    if (!nd_random_bytes(byte, sizeof byte))
         return NULL;
     for (size_t i = 0; i < sizeof byte; i++)
         random[i] = digit[byte[i] % 32];
-    if (asprintf(&name, "%.*s%s%s%s", (int)folder_len(target), target, prefix, random, ending) < 0)
+    if (nd_print_new(&name, "%.*s%s%s%s", (int)folder_len(target), target, prefix, random, ending) <
+        0)
         return NULL;
     return name;
-}
-
-/* Let exactly the users who could read the replaced file read the new one. */
-static void inherit(int fd, const struct stat *replaced)
-{
-    mode_t mode = replaced->st_mode & 0777;
-
-    if (fchown(fd, replaced->st_uid, replaced->st_gid) != 0) /* the group differs as well */
-        mode &= ~(mode_t)070 | (mode & 07) << 3;
-    (void)!fchmod(fd, mode);
-}
-
-/* A file without a name that can get one later; -1: the file system or /proc does not allow it. */
-static int open_nameless(const char *folder, mode_t mode)
-{
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-    char link[64];
-
-    if (fd < 0)
-        return -1;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    if (access(link, F_OK) == 0)
-        return fd;
-    (void)close(fd);
-    return -1;
 }
 
 /* Whether the name still belongs to the open file. */
 static bool is_still(const char *name, int fd)
 {
-    struct stat open_file, named;
+    struct nd_file_about open_file, named;
 
-    return fstat(fd, &open_file) == 0 && lstat(name, &named) == 0 &&
-           open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+    return nd_descriptor_about(fd, &open_file) && nd_path_about_itself(name, &named) &&
+           nd_file_is_one(&open_file, &named);
 }
 
 /*
@@ -231,16 +200,16 @@ static bool is_still(const char *name, int fd)
  */
 static bool lock_named(const char *name, int fd)
 {
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (nd_descriptor_lock(fd))
         return is_still(name, fd);
     return errno != EWOULDBLOCK;
 }
 
 /* -1: errno says why. */
-static int open_named(struct nd_temporary *t, mode_t mode)
+static int open_named(struct nd_temporary *t, bool is_own)
 {
     for (;;) {
-        sigset_t before;
+        struct nd_held_signals before;
         int fd = -1;
 
         free(t->name);
@@ -250,7 +219,8 @@ static int open_named(struct nd_temporary *t, mode_t mode)
             return -1;
         }
         if (begin_naming(&before))
-            fd = open(t->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+            fd = nd_descriptor_open(t->name, ND_OPEN_BOTH | ND_OPEN_NEW |
+                                                 (is_own ? (unsigned)ND_OPEN_OWN : 0));
         if (fd >= 0)
             atomic_store(&t->state, LIVE);
         end_naming(&before);
@@ -260,27 +230,26 @@ static int open_named(struct nd_temporary *t, mode_t mode)
             return fd;
         atomic_store(&t->state, CLAIMED);
         if (fd >= 0)
-            (void)close(fd);
+            (void)nd_descriptor_close(fd);
     }
 }
 
 static int create_file(struct nd_temporary *t)
 {
-    struct stat replaced;
-    bool replaces = stat(t->target, &replaced) == 0;
-    mode_t mode = replaces ? 0600 : 0666;
+    struct nd_file_about replaced;
+    bool replaces = nd_path_about(t->target, &replaced);
     char *folder = folder_of(t->target);
 
     if (!folder) {
         errno = ENOMEM;
         return -1;
     }
-    t->fd = open_nameless(folder, mode);
+    t->fd = nd_descriptor_nameless(folder, true, replaces);
     free(folder);
     if (t->fd < 0)
-        t->fd = open_named(t, mode);
+        t->fd = open_named(t, replaces);
     if (t->fd >= 0 && replaces)
-        inherit(t->fd, &replaced);
+        nd_descriptor_inherit(t->fd, t->target);
     return t->fd < 0 ? -1 : 0;
 }
 
@@ -289,7 +258,7 @@ static struct nd_temporary *begin(const char *target, struct nd_error *err)
     struct nd_temporary *t = claim();
 
     atomic_store(&has_published, false);
-    if (t && (t->target = strdup(target)))
+    if (t && (t->target = nd_text_copy(target)))
         return t;
     if (t)
         unclaim(t);
@@ -313,33 +282,12 @@ struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_
     return NULL;
 }
 
-/*
- * A symbolic link is made across file systems, and if the system forbids hard links to files of
- * others.
- */
-static int create_link(const char *name, const char *existing)
-{
-    char *whole = realpath(existing, NULL);
-    int result = -1, because;
-
-    if (!whole)
-        return -1;
-    if (link(whole, name) == 0)
-        result = 0;
-    else if (errno == EXDEV || errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP)
-        result = symlink(whole, name);
-    because = errno;
-    free(whole);
-    errno = because;
-    return result;
-}
-
 struct nd_temporary *nd_temporary_create_link(const char *target, const char *existing,
                                               struct nd_error *err)
 {
     struct nd_temporary *t = begin(target, err);
     int made = -1;
-    sigset_t before;
+    struct nd_held_signals before;
 
     if (!t)
         return NULL;
@@ -350,7 +298,7 @@ struct nd_temporary *nd_temporary_create_link(const char *target, const char *ex
         if (!t->name)
             break;
         if (begin_naming(&before))
-            made = create_link(t->name, existing);
+            made = nd_path_link(existing, t->name);
         if (made == 0)
             atomic_store(&t->state, LIVE);
         end_naming(&before);
@@ -368,13 +316,11 @@ struct nd_temporary *nd_temporary_create_link(const char *target, const char *ex
  */
 static int link_nameless(struct nd_temporary *t, char *name, bool is_temporary)
 {
-    char open_file[64];
-    sigset_t before;
+    struct nd_held_signals before;
     int made = -1;
 
-    snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", t->fd);
     if (begin_naming(&before))
-        made = linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+        made = nd_descriptor_name(t->fd, name);
     if (made == 0 && is_temporary) {
         t->name = name;
         atomic_store(&t->state, LIVE);
@@ -388,7 +334,7 @@ static int name_it(struct nd_temporary *t, const char *ending)
 {
     int made;
 
-    (void)flock(t->fd, LOCK_EX | LOCK_NB);
+    (void)nd_descriptor_lock(t->fd);
     do {
         char *name = make_name(t->target, ending);
 
@@ -414,7 +360,7 @@ static int rename_whole(struct nd_temporary *t)
 {
     char *name = make_name(t->target, whole_ending);
     char *before_name = t->name;
-    sigset_t before;
+    struct nd_held_signals before;
     int made = -1;
 
     if (!name) {
@@ -422,7 +368,7 @@ static int rename_whole(struct nd_temporary *t)
         return -1;
     }
     if (begin_naming(&before))
-        made = rename(t->name, name);
+        made = nd_path_rename(t->name, name);
     if (made == 0)
         t->name = name;
     end_naming(&before);
@@ -440,15 +386,15 @@ enum nd_status nd_temporary_finish(struct nd_temporary *t, bool sync, struct nd_
 {
     int fd, twin = -1;
 
-    if (sync && fsync(t->fd) != 0)
+    if (sync && !nd_descriptor_sync(t->fd))
         return not_written(t, err);
     t->is_held = atomic_fetch_add(&n_held, 1) < HELD_MAX;
     if (t->is_held)
-        twin = dup(t->fd);
+        twin = nd_descriptor_copy(t->fd);
     else
         atomic_fetch_sub(&n_held, 1);
     if (twin >= 0) /* some file systems report a full disk only when a descriptor is closed */
-        return close(twin) == 0 ? ND_OK : not_written(t, err);
+        return nd_descriptor_close(twin) == 0 ? ND_OK : not_written(t, err);
     if (t->name ? rename_whole(t) != 0 : name_it(t, whole_ending) != 0)
         return not_written(t, err);
     fd = t->fd;
@@ -456,7 +402,7 @@ enum nd_status nd_temporary_finish(struct nd_temporary *t, bool sync, struct nd_
     if (t->is_held)
         atomic_fetch_sub(&n_held, 1);
     t->is_held = false;
-    return close(fd) == 0 ? ND_OK : not_written(t, err);
+    return nd_descriptor_close(fd) == 0 ? ND_OK : not_written(t, err);
 }
 
 const char *nd_temporary_target(const struct nd_temporary *t)
@@ -471,20 +417,13 @@ static int take_name(struct nd_temporary *t)
         return 0;
     if (!t->name && (errno != EEXIST || name_it(t, "") != 0))
         return -1;
-    return rename(t->name, t->target);
+    return nd_path_rename(t->name, t->target);
 }
 
 /* Take the name without replacing anything: EEXIST. */
 static int take_new_name(struct nd_temporary *t)
 {
-    if (!t->name)
-        return link_nameless(t, t->target, false);
-    if (renameat2(AT_FDCWD, t->name, AT_FDCWD, t->target, RENAME_NOREPLACE) == 0)
-        return 0;
-    if ((errno != EINVAL && errno != ENOSYS) || link(t->name, t->target) != 0)
-        return -1;
-    (void)unlink(t->name); /* the file system has no rename without replacing */
-    return 0;
+    return t->name ? nd_path_rename_new(t->name, t->target) : link_nameless(t, t->target, false);
 }
 
 static enum nd_status publish(struct nd_temporary *t, int (*take)(struct nd_temporary *t),
@@ -499,7 +438,7 @@ static enum nd_status publish(struct nd_temporary *t, int (*take)(struct nd_temp
                                            : ND_EIO,
                          "%s: cannot be moved into place: %s", t->target, strerror(errno));
         if (t->name)
-            unlink(t->name);
+            (void)nd_path_remove(t->name);
     }
     unclaim(t);
     return status;
@@ -519,11 +458,11 @@ enum nd_status nd_temporary_publish_new(struct nd_temporary *t, struct nd_error 
 static int rename_new(struct nd_temporary *t, char *name)
 {
     char *before_name = t->name;
-    sigset_t before;
+    struct nd_held_signals before;
     int made = -1;
 
     if (begin_naming(&before))
-        made = renameat2(AT_FDCWD, t->name, AT_FDCWD, name, RENAME_NOREPLACE);
+        made = nd_path_rename_new(t->name, name);
     if (made == 0)
         t->name = name;
     end_naming(&before);
@@ -534,7 +473,7 @@ static int rename_new(struct nd_temporary *t, char *name)
 
 enum nd_status nd_temporary_publish_for_now(struct nd_temporary *t, struct nd_error *err)
 {
-    char *name = strdup(t->target);
+    char *name = nd_text_copy(t->target);
     enum nd_status status = ND_OK;
 
     if (!name)
@@ -567,18 +506,19 @@ enum nd_status nd_temporary_keep_beside(struct nd_temporary *t, char **name, str
         status = not_written(t, err);
     for (unsigned i = 1; status == ND_OK && made != 0; i++) {
         free(*name);
-        if (asprintf(name, i == 1 ? "%s.neardup-kept" : "%s.neardup-kept-%u", t->target, i) < 0) {
+        if (nd_print_new(name, i == 1 ? "%s.neardup-kept" : "%s.neardup-kept-%u", t->target, i) <
+            0) {
             *name = NULL;
             status = nd_fail(err, ND_ENOMEM, "out of memory");
             break;
         }
-        made = renameat2(AT_FDCWD, t->name, AT_FDCWD, *name, RENAME_NOREPLACE);
+        made = nd_path_rename_new(t->name, *name);
         if (made != 0 && errno != EEXIST)
             status =
                 nd_fail(err, ND_EIO, "%s: cannot be moved into place: %s", *name, strerror(errno));
     }
     if (made != 0 && t->name)
-        unlink(t->name);
+        (void)nd_path_remove(t->name);
     unclaim(t);
     return status;
 }
@@ -588,24 +528,24 @@ void nd_temporary_discard(struct nd_temporary *t)
     if (!t)
         return;
     if (t->name)
-        unlink(t->name);
+        (void)nd_path_remove(t->name);
     unclaim(t);
 }
 
 int nd_temporary_spool(const char *folder)
 {
-    int fd = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600), because = EEXIST;
-    sigset_t before;
+    int fd = nd_descriptor_nameless(folder, false, true), because = EEXIST;
+    struct nd_held_signals before;
     char *inside, *name;
 
-    if (fd >= 0 || asprintf(&inside, "%s/", folder) < 0)
+    if (fd >= 0 || nd_print_new(&inside, "%s/", folder) < 0)
         return fd;
     while (fd < 0 && because == EEXIST && (name = make_name(inside, ""))) {
         if (begin_naming(&before))
-            fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+            fd = nd_descriptor_open(name, ND_OPEN_BOTH | ND_OPEN_NEW | ND_OPEN_OWN);
         because = errno;
         if (fd >= 0)
-            unlink(name);
+            (void)nd_path_remove(name);
         end_naming(&before);
         free(name);
     }
@@ -630,20 +570,20 @@ static bool is_ours(const char *name, bool *is_whole)
     return *is_whole || !name[n];
 }
 
-static void remove_if_stale(int folder, const char *name, bool is_whole)
+static void remove_if_stale(const char *name, bool is_whole)
 {
-    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat about, named;
+    int fd = nd_descriptor_open(name, ND_OPEN_READ | ND_OPEN_ITSELF | ND_OPEN_NOW);
+    struct nd_file_about about, named;
 
     if (fd < 0)
         return;
     /* Finished ones are not locked, but are published within a day. */
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
-        (!is_whole || about.st_mtime < time(NULL) - DAY) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-        fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == about.st_dev &&
-        named.st_ino == about.st_ino)
-        (void)unlinkat(folder, name, 0);
-    (void)close(fd);
+    if (nd_descriptor_about(fd, &about) && about.kind == ND_FILE_REGULAR &&
+        nd_descriptor_is_own(fd) && (!is_whole || about.seconds < time(NULL) - DAY) &&
+        nd_descriptor_lock(fd) && nd_path_about_itself(name, &named) &&
+        nd_file_is_one(&about, &named))
+        (void)nd_path_remove(name);
+    (void)nd_descriptor_close(fd);
 }
 
 void nd_temporary_remove_stale(const char *target)
@@ -657,14 +597,18 @@ void nd_temporary_remove_stale(const char *target)
 
 void nd_temporary_remove_stale_in(const char *folder)
 {
-    DIR *directory = opendir(folder);
-    struct dirent *e;
+    struct nd_folder_list *list = nd_folder_list_open(folder);
+    const char *entry;
     bool is_whole;
+    char *name;
 
-    if (!directory)
+    if (!list)
         return;
-    for (int i = 0; i < STALE_NAMES && (e = readdir(directory)); i++)
-        if (is_ours(e->d_name, &is_whole))
-            remove_if_stale(dirfd(directory), e->d_name, is_whole);
-    (void)closedir(directory);
+    for (int i = 0; i < STALE_NAMES && (entry = nd_folder_list_next(list)); i++) {
+        if (!is_ours(entry, &is_whole) || nd_print_new(&name, "%s/%s", folder, entry) < 0)
+            continue;
+        remove_if_stale(name, is_whole);
+        free(name);
+    }
+    nd_folder_list_close(list);
 }

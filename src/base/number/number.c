@@ -1,22 +1,15 @@
 /* number.c - numbers in text: read, and written as the shortest that reads back; in any locale */
-#define _GNU_SOURCE
 #include "base/number/number.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system/c_functions.h"
+
 double nd_number_read(const char *text, char **end)
 {
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the locale that always exists */
-    double number;
-
-    if (!c)
-        return strtod(text, end);
-    number = strtod_l(text, end, c);
-    freelocale(c);
-    return number;
+    return nd_read_double(text, end);
 }
 
 /* ---- A number from 0 to 1 as the shortest decimal that reads back to it ---- */

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/number/number.h"
+#include "base/system/c_functions.h"
 
 static const double MOST = 1e18;
 
@@ -16,10 +16,11 @@ static int power_of(const char *unit)
     static const char letters[] = "KMGT";
     const char *letter = NULL;
 
-    if (strcasecmp(unit, "B") == 0 || !*unit)
+    if (nd_compare_caseless(unit, "B") == 0 || !*unit)
         return 0;
     letter = strchr(letters, *unit >= 'a' ? *unit - 'a' + 'A' : *unit);
-    if (!letter || (unit[1] && strcasecmp(unit + 1, "B") != 0 && strcasecmp(unit + 1, "iB") != 0))
+    if (!letter || (unit[1] && nd_compare_caseless(unit + 1, "B") != 0 &&
+                    nd_compare_caseless(unit + 1, "iB") != 0))
         return -1;
     return (int)(letter - letters) + 1;
 }

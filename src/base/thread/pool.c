@@ -1,36 +1,32 @@
 /* pool.c - the one place with threads: run a number of tasks, a job beside them, or work in turns
  */
-#define _GNU_SOURCE
 #include "base/thread/pool.h"
 
 #include "base/memory.h"
+#include "base/system/process.h"
+#include "base/system/threads.h"
 #include "base/thread/shares.h"
-#include "base/thread/thread.h"
 
 #include <assert.h>
 #include <limits.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { JOB_LOOKS = 20, STACK_BYTES = 8 << 20 };
+enum { JOB_LOOKS = 20 };
 enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE };
 
 struct nd_pool {
     unsigned n_threads; /* the caller and n_threads - 1 helpers */
-    pthread_t *thread;
+    struct nd_thread *thread;
     unsigned n_started;
     atomic_uint n_begun; /* helpers that have their number */
-    int *cpu;            /* where each worker stays, the caller first; NULL: anywhere */
+    unsigned *cpu;       /* where each worker stays, the caller first; NULL: anywhere */
 
-    pthread_mutex_t lock;
-    pthread_cond_t wake; /* signals the helpers: work, or stop */
-    pthread_cond_t done; /* signals the caller: all helpers are idle, or the job is over */
+    struct nd_mutex lock;
+    struct nd_condition wake; /* signals the helpers: work, or stop */
+    struct nd_condition done; /* signals the caller: all helpers are idle, or the job is over */
 
     /* The current run; guarded by `lock`, except for its tasks. */
     unsigned long round;
@@ -61,7 +57,7 @@ struct nd_pool {
     _Atomic(uint64_t) tasks_ns; /* as in nd_pool_led */
     uint64_t leaders_ns;
 
-    pthread_mutex_t shared; /* nd_pool_lock */
+    struct nd_mutex shared; /* nd_pool_lock */
 
     atomic_uint n_waiting;  /* threads that would do tasks of who leads; changes under `lock` */
     atomic_bool is_writing; /* nd_pool_write_lock; set false under `lock` */
@@ -73,7 +69,7 @@ struct nd_pool {
 
     bool stop;
 
-    pid_t process; /* the process that the threads belong to */
+    uint64_t process; /* the process that the threads belong to */
 };
 
 static void work(struct nd_pool *pool, unsigned worker)
@@ -93,17 +89,17 @@ static bool look_out(struct nd_pool *pool, int looks)
 {
     unsigned seen = atomic_load(&pool->news);
 
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
     for (int i = 0; i < looks && atomic_load(&pool->news) == seen; i++)
-        sched_yield();
-    pthread_mutex_lock(&pool->lock);
+        nd_thread_yield();
+    nd_mutex_lock(&pool->lock);
     return atomic_load(&pool->news) != seen;
 }
 
-static void await_news(struct nd_pool *pool, pthread_cond_t *condition)
+static void await_news(struct nd_pool *pool, struct nd_condition *condition)
 {
     if (!look_out(pool, pool->looks))
-        pthread_cond_wait(condition, &pool->lock);
+        nd_condition_wait(condition, &pool->lock);
 }
 
 /*
@@ -111,28 +107,28 @@ static void await_news(struct nd_pool *pool, pthread_cond_t *condition)
  * condition for those that sleep.  No wake-up is lost: the state and `news` change only under the
  * lock, and a thread that decides to sleep has held it since it saw that `news` had not changed.
  */
-static void tell(struct nd_pool *pool, pthread_cond_t *condition)
+static void tell(struct nd_pool *pool, struct nd_condition *condition)
 {
     atomic_fetch_add(&pool->news, 1);
-    pthread_cond_broadcast(condition);
+    nd_condition_tell_all(condition);
 }
 
 /* Run the waiting job. The lock is held before and after, not meanwhile. */
 static void do_job(struct nd_pool *pool)
 {
     pool->job_state = JOB_RUNNING;
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
     pool->job(pool->job_context);
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     pool->job_state = JOB_DONE;
     tell(pool, &pool->done);
 }
 
 static void run_each(struct nd_pool *pool, unsigned worker)
 {
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
     pool->each(pool->each_context, worker);
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     if (--pool->n_in_each == 0)
         tell(pool, &pool->done);
 }
@@ -152,12 +148,12 @@ static void join_run(struct nd_pool *pool, unsigned worker)
     bool is_led = pool->is_led;
 
     pool->n_busy++;
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
     if (is_led)
         work_timed(pool, worker);
     else
         work(pool, worker);
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     if (--pool->n_busy == 0)
         tell(pool, &pool->done);
 }
@@ -170,55 +166,73 @@ static void join_run(struct nd_pool *pool, unsigned worker)
  * slower. With fewer threads than processors, another process may do the same, so threads are not
  * bound.
  */
-_Static_assert(ND_POOL_THREADS_MAX <= CPU_SETSIZE, "a set has a bit for each processor");
+_Static_assert((int)ND_POOL_THREADS_MAX <= (int)ND_PROCESSORS_MAX,
+               "a set has a bit for each processor");
+
+static bool is_in(const struct nd_processor_set *set, unsigned cpu)
+{
+    return set->bits[cpu / 64] >> cpu % 64 & 1;
+}
+
+static void add(struct nd_processor_set *set, unsigned cpu)
+{
+    set->bits[cpu / 64] |= UINT64_C(1) << cpu % 64;
+}
+
+static unsigned count(const struct nd_processor_set *set)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < ND_PROCESSORS_MAX; i++)
+        n += is_in(set, i);
+    return n;
+}
 
 /* False: out of memory. */
 static bool find_cpus(struct nd_pool *pool)
 {
-    cpu_set_t set;
-    int own = sched_getcpu();
+    struct nd_processor_set set;
+    int own = nd_processor_current();
     unsigned worker = 0;
 
-    if (own < 0 || sched_getaffinity(0, sizeof set, &set) != 0 ||
-        (unsigned)CPU_COUNT(&set) != pool->n_threads || !CPU_ISSET((size_t)own, &set))
+    if (own < 0 || own >= ND_PROCESSORS_MAX || !nd_processor_set_get(&set) ||
+        count(&set) != pool->n_threads || !is_in(&set, (unsigned)own))
         return true;
     pool->cpu = nd_alloc_array(pool->n_threads, sizeof *pool->cpu);
     if (!pool->cpu)
         return false;
-    pool->cpu[worker++] = own;
-    for (size_t i = 0; i < CPU_SETSIZE; i++)
-        if (CPU_ISSET(i, &set) && (int)i != own)
-            pool->cpu[worker++] = (int)i;
+    pool->cpu[worker++] = (unsigned)own;
+    for (unsigned i = 0; i < ND_PROCESSORS_MAX; i++)
+        if (is_in(&set, i) && i != (unsigned)own)
+            pool->cpu[worker++] = i;
     return true;
 }
 
 /* Only a hint to the system; without it the work is the same. */
-static void stay_on(int cpu)
+static void stay_on(unsigned cpu)
 {
-    cpu_set_t set;
+    struct nd_processor_set set = {{0}};
 
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    (void)sched_setaffinity(0, sizeof set, &set);
+    add(&set, cpu);
+    nd_processor_set_use(&set);
 }
 
 void nd_pool_unbound(const struct nd_pool *pool, void (*start)(void *context), void *context)
 {
-    cpu_set_t before, all;
-    bool is_bound = pool->cpu && sched_getaffinity(0, sizeof before, &before) == 0;
+    struct nd_processor_set before, all = {{0}};
+    bool is_bound = pool->cpu && nd_processor_set_get(&before);
 
     if (is_bound) {
-        CPU_ZERO(&all);
         for (unsigned i = 0; i < pool->n_threads; i++)
-            CPU_SET((size_t)pool->cpu[i], &all);
-        (void)sched_setaffinity(0, sizeof all, &all);
+            add(&all, pool->cpu[i]);
+        nd_processor_set_use(&all);
     }
     start(context);
     if (is_bound)
-        (void)sched_setaffinity(0, sizeof before, &before);
+        nd_processor_set_use(&before);
 }
 
-static void *help(void *argument)
+static void help(void *argument)
 {
     struct nd_pool *pool = argument;
     unsigned worker = 1 + atomic_fetch_add(&pool->n_begun, 1);
@@ -226,7 +240,7 @@ static void *help(void *argument)
 
     if (pool->cpu)
         stay_on(pool->cpu[worker]);
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     for (;;) {
         if (pool->round != seen) {
             seen = pool->round;
@@ -248,19 +262,14 @@ static void *help(void *argument)
             await_news(pool, &pool->wake);
         }
     }
-    pthread_mutex_unlock(&pool->lock);
-    return NULL;
+    nd_mutex_unlock(&pool->lock);
 }
 
 static unsigned processors(void)
 {
-    cpu_set_t set;
+    unsigned n = nd_processors();
 
-    /* It fails if there are more processors than the set has bits. */
-    long n = sched_getaffinity(0, sizeof set, &set) == 0 ? (long)CPU_COUNT(&set)
-                                                         : sysconf(_SC_NPROCESSORS_ONLN);
-
-    return n < 1 ? 1 : n > ND_POOL_THREADS_MAX ? ND_POOL_THREADS_MAX : (unsigned)n;
+    return n > ND_POOL_THREADS_MAX ? ND_POOL_THREADS_MAX : n;
 }
 
 unsigned nd_pool_worthwhile(unsigned n_threads)
@@ -272,49 +281,14 @@ unsigned nd_pool_worthwhile(unsigned n_threads)
     return most < 8 ? 8 : most;
 }
 
-/* Without an explicit size, a thread's stack would be as small as the process's limit. */
-static int create(pthread_t *thread, struct nd_pool *pool)
-{
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-
-    if (error)
-        return error;
-    error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    if (!error)
-        error = pthread_create(thread, &attributes, help, pool);
-    (void)pthread_attr_destroy(&attributes);
-    return error;
-}
-
-/*
- * Signals from outside are for the program's own threads. Signals raised by an instruction of the
- * thread itself (a mapped file was truncated) must not be blocked: the process would die even if it
- * has a handler.
- */
-static void signals_of_others(sigset_t *set)
-{
-    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-
-    sigfillset(set);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        sigdelset(set, own[i]);
-}
-
-/* A thread inherits the signal mask of the thread that starts it. */
 static bool start_helpers(struct nd_pool *pool)
 {
-    sigset_t all, before;
     bool ok = true;
 
-    signals_of_others(&all);
-    if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0)
-        return false;
     for (unsigned worker = 1; ok && worker < pool->n_threads; worker++) {
-        ok = create(&pool->thread[pool->n_started], pool) == 0;
+        ok = nd_thread_start(&pool->thread[pool->n_started], help, pool);
         pool->n_started += ok;
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok;
 }
 
@@ -338,11 +312,11 @@ static struct nd_pool *make_pool(unsigned n_threads, bool is_pinned, struct nd_e
     }
     pool->n_threads = n_threads ? n_threads : processors();
     pool->looks = pool->n_threads > processors() ? LOOKS_CROWDED : LOOKS;
-    pool->process = getpid();
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_mutex_init(&pool->shared, NULL);
-    pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->done, NULL);
+    pool->process = nd_process_number();
+    nd_mutex_init(&pool->lock);
+    nd_mutex_init(&pool->shared);
+    nd_condition_init(&pool->wake);
+    nd_condition_init(&pool->done);
     pool->thread = calloc(pool->n_threads, sizeof *pool->thread);
     pool->reader = calloc(pool->n_threads, sizeof *pool->reader);
     pool->tasks = nd_shares_new(pool->n_threads);
@@ -371,17 +345,17 @@ struct nd_pool *nd_pool_new_pinned(unsigned n_threads, struct nd_error *err)
 /* The locks may look held, by a helper that was about to sleep; it is not in this process. */
 void nd_pool_go_alone(struct nd_pool *pool)
 {
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_mutex_init(&pool->shared, NULL);
-    pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->done, NULL);
+    nd_mutex_init(&pool->lock);
+    nd_mutex_init(&pool->shared);
+    nd_condition_init(&pool->wake);
+    nd_condition_init(&pool->done);
     pool->n_started = 0;
-    pool->process = getpid();
+    pool->process = nd_process_number();
 }
 
 bool nd_pool_is_here(const struct nd_pool *pool)
 {
-    return pool->n_started == 0 || pool->process == getpid();
+    return pool->n_started == 0 || pool->process == nd_process_number();
 }
 
 /*
@@ -390,16 +364,16 @@ bool nd_pool_is_here(const struct nd_pool *pool)
  */
 static void stop_helpers(struct nd_pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     pool->stop = true;
     tell(pool, &pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->n_started; i++)
-        pthread_join(pool->thread[i], NULL);
-    pthread_cond_destroy(&pool->done);
-    pthread_cond_destroy(&pool->wake);
-    pthread_mutex_destroy(&pool->shared);
-    pthread_mutex_destroy(&pool->lock);
+        nd_thread_join(&pool->thread[i]);
+    nd_condition_release(&pool->done);
+    nd_condition_release(&pool->wake);
+    nd_mutex_release(&pool->shared);
+    nd_mutex_release(&pool->lock);
 }
 
 void nd_pool_free(struct nd_pool *pool)
@@ -417,15 +391,13 @@ void nd_pool_free(struct nd_pool *pool)
 
 void nd_once(atomic_bool *done, void (*make)(void *context), void *context)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-
     if (atomic_load(done))
         return;
-    (void)pthread_mutex_lock(&mutex);
+    nd_mutex_lock_process();
     if (!atomic_load(done))
         make(context);
     atomic_store(done, true);
-    (void)pthread_mutex_unlock(&mutex);
+    nd_mutex_unlock_process();
 }
 
 unsigned nd_pool_processors(const struct nd_pool *pool)
@@ -468,11 +440,11 @@ static void run_alone(struct nd_pool *pool, size_t n,
 
 static void end_run(struct nd_pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     pool->is_open = false;
     while (pool->n_busy)
         await_news(pool, &pool->done);
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
 }
 
 void nd_pool_run(struct nd_pool *pool, size_t n,
@@ -488,7 +460,7 @@ void nd_pool_run(struct nd_pool *pool, size_t n,
         run_alone(pool, n, run, context);
         return;
     }
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     if (pool->is_led)
         nd_shares_give(pool->tasks, pool->n_threads, pool->leader, n);
     else
@@ -498,7 +470,7 @@ void nd_pool_run(struct nd_pool *pool, size_t n,
     pool->is_open = true;
     pool->round++;
     tell(pool, &pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
     if (pool->is_led)
         lead_run(pool);
     else
@@ -510,49 +482,49 @@ void nd_pool_run(struct nd_pool *pool, size_t n,
 
 void nd_pool_begin(struct nd_pool *pool, void (*job)(void *context), void *context)
 {
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     pool->job = job;
     pool->job_context = context;
     pool->job_state = JOB_WAITING;
     tell(pool, &pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
 }
 
 void nd_pool_finish(struct nd_pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     if (pool->job_state == JOB_WAITING)
         do_job(pool);
     while (pool->job_state == JOB_RUNNING)
         await_news(pool, &pool->done);
     pool->job_state = JOB_NONE;
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
 }
 
 void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned worker), void *context)
 {
-    cpu_set_t before;
+    struct nd_processor_set before;
     bool stays;
 
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     pool->each = each;
     pool->each_context = context;
     pool->eaches++;
     pool->n_in_each = pool->n_started;
     tell(pool, &pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-    stays = pool->cpu && sched_getaffinity(0, sizeof before, &before) == 0;
+    nd_mutex_unlock(&pool->lock);
+    stays = pool->cpu && nd_processor_set_get(&before);
     if (stays)
         stay_on(pool->cpu[0]);
     each(context, 0);
     if (stays)
-        (void)sched_setaffinity(0, sizeof before, &before);
-    pthread_mutex_lock(&pool->lock);
+        nd_processor_set_use(&before);
+    nd_mutex_lock(&pool->lock);
     while (pool->n_in_each)
         await_news(pool, &pool->done);
     pool->is_led = false;
     pool->leader = 0;
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
 }
 
 /*
@@ -572,10 +544,10 @@ void nd_pool_await(struct nd_pool *pool, struct nd_ticket_lock *lock, unsigned l
 {
     if (atomic_load(&lock->serving) == ticket)
         return;
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     while (atomic_load(&lock->serving) != ticket)
         await_news(pool, &pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
 }
 
 /* Do tasks of who leads, or wait for news.  The lock is held before and after, not meanwhile. */
@@ -597,38 +569,38 @@ void nd_pool_await_helping(struct nd_pool *pool, unsigned worker, struct nd_tick
     if (atomic_load(&lock->serving) >= ticket)
         return;
     own->waited -= nd_thread_ns();
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     while (atomic_load(&lock->serving) < ticket)
         help_or_wait(pool, worker);
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
     own->waited += nd_thread_ns();
 }
 
 void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
                   unsigned long ticket)
 {
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     while (atomic_load(&lock->serving) != ticket)
         help_or_wait(pool, worker);
     pool->is_led = true;
     pool->leader = worker;
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
 }
 
 void nd_pool_pass_all(struct nd_pool *pool, struct nd_ticket_lock *lock)
 {
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     atomic_store(&lock->serving, ULONG_MAX);
     tell(pool, &pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
 }
 
 void nd_pool_pass(struct nd_pool *pool, struct nd_ticket_lock *lock)
 {
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     atomic_fetch_add(&lock->serving, 1);
     tell(pool, &pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
 }
 
 /*
@@ -646,10 +618,10 @@ void nd_pool_read_lock(struct nd_pool *pool, unsigned worker)
          atomic_store(&own->is_in, true)) {
         atomic_store(&own->is_in, false);
         own->waited -= nd_thread_ns();
-        pthread_mutex_lock(&pool->lock);
+        nd_mutex_lock(&pool->lock);
         while (atomic_load(&pool->is_writing))
             help_or_wait(pool, worker);
-        pthread_mutex_unlock(&pool->lock);
+        nd_mutex_unlock(&pool->lock);
         own->waited += nd_thread_ns();
     }
 }
@@ -673,7 +645,7 @@ static void await_reader(struct nd_pool *pool, const struct reader *reader)
         return;
     began = nd_thread_ns();
     while (atomic_load(&reader->is_in))
-        sched_yield();
+        nd_thread_yield();
     pool->leaders_ns += nd_thread_ns() - began;
 }
 
@@ -690,10 +662,10 @@ void nd_pool_write_unlock(struct nd_pool *pool)
 {
     if (pool->n_started == 0)
         return;
-    pthread_mutex_lock(&pool->lock);
+    nd_mutex_lock(&pool->lock);
     atomic_store(&pool->is_writing, false);
     tell(pool, &pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    nd_mutex_unlock(&pool->lock);
 }
 
 struct nd_pool_led nd_pool_led(const struct nd_pool *pool)
@@ -703,18 +675,18 @@ struct nd_pool_led nd_pool_led(const struct nd_pool *pool)
 
 void nd_pool_lock(struct nd_pool *pool)
 {
-    pthread_mutex_lock(&pool->shared);
+    nd_mutex_lock(&pool->shared);
 }
 
 void nd_pool_unlock(struct nd_pool *pool)
 {
-    pthread_mutex_unlock(&pool->shared);
+    nd_mutex_unlock(&pool->shared);
 }
 
 bool nd_pool_has_this_thread(const struct nd_pool *pool)
 {
     for (unsigned i = 0; i < pool->n_started; i++)
-        if (pthread_equal(pool->thread[i], pthread_self()))
+        if (nd_thread_is_self(&pool->thread[i]))
             return true;
     return false;
 }
@@ -723,14 +695,14 @@ bool nd_pool_has_this_thread(const struct nd_pool *pool)
 
 struct nd_lending {
     const struct nd_pool *pool;
-    pthread_mutex_t lock;
-    pthread_cond_t given_back;
+    struct nd_mutex lock;
+    struct nd_condition given_back;
     unsigned n_lent;
     bool all_lent; /* to the one thread that has one */
     struct loan {
         bool is_lent;
-        pthread_t to;
-    } loan[]; /* of each worker */
+        uint64_t to; /* nd_thread_self */
+    } loan[];        /* of each worker */
 };
 
 struct nd_lending *nd_lending_new(const struct nd_pool *pool)
@@ -741,15 +713,15 @@ struct nd_lending *nd_lending_new(const struct nd_pool *pool)
     if (!lending)
         return NULL;
     lending->pool = pool;
-    pthread_mutex_init(&lending->lock, NULL);
-    pthread_cond_init(&lending->given_back, NULL);
+    nd_mutex_init(&lending->lock);
+    nd_condition_init(&lending->given_back);
     return lending;
 }
 
 void nd_lending_go_alone(struct nd_lending *lending)
 {
-    pthread_mutex_init(&lending->lock, NULL);
-    pthread_cond_init(&lending->given_back, NULL);
+    nd_mutex_init(&lending->lock);
+    nd_condition_init(&lending->given_back);
 }
 
 /*
@@ -759,8 +731,8 @@ void nd_lending_go_alone(struct nd_lending *lending)
 void nd_lending_free(struct nd_lending *lending)
 {
     if (lending && nd_pool_is_here(lending->pool)) {
-        pthread_cond_destroy(&lending->given_back);
-        pthread_mutex_destroy(&lending->lock);
+        nd_condition_release(&lending->given_back);
+        nd_mutex_release(&lending->lock);
     }
     free(lending);
 }
@@ -769,14 +741,14 @@ void nd_lending_free(struct nd_lending *lending)
 static bool is_inside(const struct nd_lending *lending)
 {
     for (unsigned i = 0; lending->n_lent && i < nd_pool_threads(lending->pool); i++)
-        if (lending->loan[i].is_lent && pthread_equal(lending->loan[i].to, pthread_self()))
+        if (lending->loan[i].is_lent && lending->loan[i].to == nd_thread_self())
             return true;
     return nd_pool_has_this_thread(lending->pool);
 }
 
 static void lend(struct nd_lending *lending, unsigned worker)
 {
-    lending->loan[worker] = (struct loan){true, pthread_self()};
+    lending->loan[worker] = (struct loan){true, nd_thread_self()};
     lending->n_lent++;
 }
 
@@ -784,15 +756,15 @@ bool nd_lending_borrow(struct nd_lending *lending, unsigned *worker)
 {
     bool ok;
 
-    pthread_mutex_lock(&lending->lock);
+    nd_mutex_lock(&lending->lock);
     ok = !is_inside(lending);
     while (ok && (lending->all_lent || lending->n_lent == nd_pool_threads(lending->pool)))
-        pthread_cond_wait(&lending->given_back, &lending->lock);
+        nd_condition_wait(&lending->given_back, &lending->lock);
     for (*worker = 0; ok && lending->loan[*worker].is_lent; ++*worker)
         ;
     if (ok)
         lend(lending, *worker);
-    pthread_mutex_unlock(&lending->lock);
+    nd_mutex_unlock(&lending->lock);
     return ok;
 }
 
@@ -800,13 +772,13 @@ bool nd_lending_borrow_all(struct nd_lending *lending)
 {
     bool ok;
 
-    pthread_mutex_lock(&lending->lock);
+    nd_mutex_lock(&lending->lock);
     ok = lending->n_lent == 0;
     if (ok) {
         lend(lending, 0);
         lending->all_lent = true;
     }
-    pthread_mutex_unlock(&lending->lock);
+    nd_mutex_unlock(&lending->lock);
     return ok;
 }
 
@@ -814,19 +786,19 @@ bool nd_lending_borrow_rest(struct nd_lending *lending)
 {
     bool ok;
 
-    pthread_mutex_lock(&lending->lock);
+    nd_mutex_lock(&lending->lock);
     ok = lending->n_lent == 1;
     lending->all_lent |= ok;
-    pthread_mutex_unlock(&lending->lock);
+    nd_mutex_unlock(&lending->lock);
     return ok;
 }
 
 void nd_lending_give_back(struct nd_lending *lending, unsigned worker)
 {
-    pthread_mutex_lock(&lending->lock);
+    nd_mutex_lock(&lending->lock);
     lending->loan[worker].is_lent = false;
     lending->n_lent--;
     lending->all_lent = false;
-    pthread_cond_broadcast(&lending->given_back);
-    pthread_mutex_unlock(&lending->lock);
+    nd_condition_tell_all(&lending->given_back);
+    nd_mutex_unlock(&lending->lock);
 }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "base/thread/lock.h"
+#include "base/system/threads.h"
 #include "hamming/memory/sink.h"
 #include "hamming/plan/family.h"
 #include "hamming/plan/plan_checks.h"

@@ -2,7 +2,7 @@
 #ifndef ND_STORE_READ_CALLERS_H
 #define ND_STORE_READ_CALLERS_H
 
-#include "base/thread/lock.h"
+#include "base/system/threads.h"
 #include "store/catalog/label_sets.h"
 #include "store/store.h"
 

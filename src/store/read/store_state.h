@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "base/thread/lock.h"
+#include "base/system/threads.h"
 #include "base/thread/pool.h"
 #include "base/thread/thread.h"
 #include "index/live.h"

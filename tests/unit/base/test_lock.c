@@ -16,7 +16,7 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
-#include "base/thread/lock.h"
+#include "base/system/threads.h"
 
 enum { TIMES = 20000, THREADS = 4, TRIALS = 199, FORKS = 20, SECONDS = 300 };
 

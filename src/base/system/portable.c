@@ -1,0 +1,18 @@
+/* portable.c - what no system does otherwise, in the C that all of them have */
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+
+bool nd_file_is_one(const struct nd_file_about *a, const struct nd_file_about *b)
+{
+    return a->inode && a->inode == b->inode && a->device == b->device;
+}
+
+void *nd_find_last_byte(const void *in, int byte, size_t bytes)
+{
+    const unsigned char *at = in;
+
+    while (bytes)
+        if (at[--bytes] == (unsigned char)byte)
+            return (void *)(uintptr_t)&at[bytes];
+    return NULL;
+}
