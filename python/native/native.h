@@ -93,8 +93,10 @@ struct nd_py_frame {
     char **name;                 /* NULL: the stream has one column */
     size_t n_columns;
     size_t n_rows;
-    uint64_t bytes;  /* of the texts */
-    size_t too_long; /* the row after the one whose text is longer than may be; 0: none */
+    uint64_t bytes;    /* of the texts */
+    size_t too_long;   /* the row after the one whose text is longer than may be; 0: none */
+    size_t null_token; /* likewise: whose list of tokens has a null */
+    bool has_tokens;   /* the text of a row was given as tokens */
     struct nd_py_chunks *chunks; /* what is kept */
     struct nd_py_users users;    /* of the rows */
 };

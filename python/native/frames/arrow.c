@@ -9,6 +9,18 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+/* Items of each list of one length; -1: the format is another. */
+static int64_t list_width(const char *format)
+{
+    char *end = NULL;
+    long width;
+
+    if (strncmp(format, "+w:", 3) != 0)
+        return -1;
+    width = strtol(format + 3, &end, 10);
+    return end > format + 3 && !*end && width >= 0 && width <= 1 << 30 ? width : -1;
+}
+
 enum nd_arrow_kind nd_arrow_kind(const struct ArrowSchema *schema)
 {
     const char *f = schema->format;
@@ -23,6 +35,12 @@ enum nd_arrow_kind nd_arrow_kind(const struct ArrowSchema *schema)
         return ND_ARROW_STRING_VIEWS;
     if (!strcmp(f, "n"))
         return ND_ARROW_NOTHING;
+    if (!strcmp(f, "+l"))
+        return ND_ARROW_LISTS;
+    if (!strcmp(f, "+L"))
+        return ND_ARROW_LARGE_LISTS;
+    if (list_width(f) >= 0)
+        return ND_ARROW_FIXED_LISTS;
     if ((f[0] && strchr("cCsSiIlLfgb", f[0]) && !f[1]) || !strcmp(f, "tdD") || !strcmp(f, "tdm") ||
         !strncmp(f, "tss:", 4) || !strncmp(f, "tsm:", 4) || !strncmp(f, "tsu:", 4) ||
         !strncmp(f, "tsn:", 4))
@@ -30,6 +48,26 @@ enum nd_arrow_kind nd_arrow_kind(const struct ArrowSchema *schema)
     if (nd_arrow_width(f, NULL))
         return f[0] == 'd' ? ND_ARROW_DECIMALS : ND_ARROW_FIXED_BYTES;
     return ND_ARROW_UNREADABLE;
+}
+
+bool nd_arrow_is_list(enum nd_arrow_kind kind)
+{
+    return kind == ND_ARROW_LISTS || kind == ND_ARROW_LARGE_LISTS || kind == ND_ARROW_FIXED_LISTS;
+}
+
+void nd_arrow_items(const struct ArrowSchema *schema, const struct ArrowArray *a, int64_t i,
+                    int64_t *begin, int64_t *end)
+{
+    enum nd_arrow_kind kind = nd_arrow_kind(schema);
+
+    i += a->offset;
+    if (kind == ND_ARROW_FIXED_LISTS) {
+        *begin = i * list_width(schema->format);
+        *end = *begin + list_width(schema->format);
+    } else {
+        *begin = nd_arrow_offset(a, kind, i);
+        *end = nd_arrow_offset(a, kind, i + 1);
+    }
 }
 
 size_t nd_arrow_width(const char *format, int *scale)
@@ -106,6 +144,19 @@ int64_t nd_arrow_integer(const struct ArrowArray *a, char format, int64_t i)
 
 /* ---- Faults ---- */
 
+static const char *type_fault(const struct ArrowSchema *schema);
+
+/* Check that lists have a type of their items.  Lists of lists are not read, nor looked into. */
+static const char *items_fault(const struct ArrowSchema *schema)
+{
+    const struct ArrowSchema *item;
+
+    if (schema->n_children != 1 || !schema->children || !schema->children[0])
+        return "a list does not have one type of items";
+    item = schema->children[0];
+    return item->format && nd_arrow_is_list(nd_arrow_kind(item)) ? NULL : type_fault(item);
+}
+
 static const char *type_fault(const struct ArrowSchema *schema)
 {
     const char *f = schema->format;
@@ -113,7 +164,7 @@ static const char *type_fault(const struct ArrowSchema *schema)
     if (!f)
         return "a type has no format";
     if (!schema->dictionary)
-        return NULL;
+        return nd_arrow_is_list(nd_arrow_kind(schema)) ? items_fault(schema) : NULL;
     if (!f[0] || !strchr("cCsSiIlL", f[0]) || f[1])
         return "the indices of a dictionary are not integers";
     if (!schema->dictionary->format)
@@ -147,24 +198,57 @@ static const char *shape_fault(const struct ArrowArray *a, int64_t n_buffers)
     return NULL;
 }
 
+/* Check the offsets of n values; *begin and *end are where all of them begin and end. */
 static const char *offsets_fault(const struct ArrowArray *a, enum nd_arrow_kind kind, int64_t first,
-                                 int64_t n)
+                                 int64_t n, int64_t *begin, int64_t *end)
 {
-    int64_t before, begin;
+    int64_t before;
 
     if (!a->buffers[1])
         return "an array lacks offsets";
-    begin = before = nd_arrow_offset(a, kind, first);
-    if (begin < 0)
+    *begin = before = nd_arrow_offset(a, kind, first);
+    if (*begin < 0)
         return "an array has a negative offset";
     for (int64_t i = first + 1; i <= first + n; i++) {
-        int64_t end = nd_arrow_offset(a, kind, i);
-
-        if (end < before)
+        *end = nd_arrow_offset(a, kind, i);
+        if (*end < before)
             return "the offsets of an array go backwards";
-        before = end;
+        before = *end;
     }
-    return before > begin && !a->buffers[2] ? "an array lacks its texts" : NULL;
+    return NULL;
+}
+
+static const char *texts_fault(const struct ArrowArray *a, enum nd_arrow_kind kind, int64_t first,
+                               int64_t n)
+{
+    int64_t begin = 0, end = 0;
+    const char *fault = offsets_fault(a, kind, first, n, &begin, &end);
+
+    return !fault && end > begin && !a->buffers[2] ? "an array lacks its texts" : fault;
+}
+
+/* Check n lists, and the items that they have. */
+static const char *lists_fault(const struct ArrowSchema *schema, const struct ArrowArray *a,
+                               int64_t first, int64_t n)
+{
+    enum nd_arrow_kind kind = nd_arrow_kind(schema);
+    int64_t width = list_width(schema->format), begin = 0, end = 0;
+    const char *fault = NULL;
+
+    if (a->n_children != 1 || !a->children || !a->children[0])
+        return "an array of lists does not have the array of their items";
+    if (kind != ND_ARROW_FIXED_LISTS) {
+        fault = offsets_fault(a, kind, first, n, &begin, &end);
+    } else if (width > 0 && first > INT64_MAX / width - n) {
+        fault = "an array has a negative or too great length or offset";
+    } else {
+        begin = first * width;
+        end = begin + n * width;
+    }
+    if (!fault && end > a->children[0]->length)
+        fault = "a list goes beyond the items that there are";
+    return fault ? fault
+                 : nd_arrow_array_fault(schema->children[0], a->children[0], begin, end - begin);
 }
 
 static const char *views_fault(const struct ArrowArray *a, int64_t first, int64_t n)
@@ -221,7 +305,11 @@ const char *nd_arrow_array_fault(const struct ArrowSchema *schema, const struct 
     enum nd_arrow_kind kind = nd_arrow_kind(schema);
     bool is_fixed = kind == ND_ARROW_NUMBERS || kind == ND_ARROW_DECIMALS ||
                     kind == ND_ARROW_FIXED_BYTES || kind == ND_ARROW_DICTIONARY;
-    const char *fault = shape_fault(a, kind == ND_ARROW_NOTHING ? 0 : is_fixed ? 2 : 3);
+    bool has_two = is_fixed || kind == ND_ARROW_LISTS || kind == ND_ARROW_LARGE_LISTS;
+    const char *fault = shape_fault(a, kind == ND_ARROW_NOTHING       ? 0
+                                       : kind == ND_ARROW_FIXED_LISTS ? 1
+                                       : has_two                      ? 2
+                                                                      : 3);
 
     if (fault)
         return fault;
@@ -232,7 +320,10 @@ const char *nd_arrow_array_fault(const struct ArrowSchema *schema, const struct 
     first += a->offset;
     switch (kind) {
     case ND_ARROW_STRINGS:
-    case ND_ARROW_LARGE_STRINGS: return offsets_fault(a, kind, first, n);
+    case ND_ARROW_LARGE_STRINGS: return texts_fault(a, kind, first, n);
+    case ND_ARROW_LISTS:
+    case ND_ARROW_LARGE_LISTS:
+    case ND_ARROW_FIXED_LISTS: return lists_fault(schema, a, first, n);
     case ND_ARROW_STRING_VIEWS: return views_fault(a, first, n);
     case ND_ARROW_DICTIONARY: return indices_fault(schema, a, first, n);
     case ND_ARROW_DECIMALS:

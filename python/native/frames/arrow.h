@@ -42,6 +42,9 @@ enum nd_arrow_kind {
     ND_ARROW_DECIMALS,
     ND_ARROW_FIXED_BYTES,
     ND_ARROW_DICTIONARY,
+    ND_ARROW_LISTS,
+    ND_ARROW_LARGE_LISTS,
+    ND_ARROW_FIXED_LISTS,
     ND_ARROW_NOTHING,
     ND_ARROW_UNREADABLE
 };
@@ -50,6 +53,14 @@ enum nd_arrow_kind nd_arrow_kind(const struct ArrowSchema *schema);
 /* Bytes of a value of decimals or of fixed bytes; 0: it is of another kind, or the format is none.
  * scale (NULL allowed): digits behind a decimal's point. */
 size_t nd_arrow_width(const char *format, int *scale);
+
+/* Whether a type is one of lists, whose items are its only child. */
+bool nd_arrow_is_list(enum nd_arrow_kind kind);
+
+/* Find where the items of list i begin and end among those of its child, both offsets of arrays left
+ * out. */
+void nd_arrow_items(const struct ArrowSchema *schema, const struct ArrowArray *a, int64_t i,
+                    int64_t *begin, int64_t *end);
 
 /* Whether values of 16 bytes are UUIDs, as the extension type of Arrow says. */
 bool nd_arrow_is_uuid(const struct ArrowSchema *schema);
@@ -89,7 +100,7 @@ static inline int64_t nd_arrow_offset(const struct ArrowArray *a, enum nd_arrow_
     int32_t small;
     int64_t large;
 
-    if (kind == ND_ARROW_STRINGS) {
+    if (kind == ND_ARROW_STRINGS || kind == ND_ARROW_LISTS) {
         memcpy(&small, (const char *)a->buffers[1] + 4 * i, sizeof small);
         return small;
     }

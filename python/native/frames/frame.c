@@ -12,6 +12,7 @@
 #include "base/json_out.h"
 #include "base/memory.h"
 #include "frames/arrow.h"
+#include "frames/own_tokens.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct nd_py_chunks {
     size_t n_arrays, array_capacity;
     PyObject *objects; /* a list */
     struct nd_arena texts;
+    struct nd_buffer tokens; /* the text of a row of tokens, while it is made */
 };
 
 /*
@@ -95,6 +97,7 @@ static void free_frame(struct nd_py_frame *f)
         release_stream(&c->stream);
         Py_XDECREF(c->objects);
         nd_arena_release(&c->texts);
+        nd_buffer_release(&c->tokens);
         free(c);
     }
     free(f);
@@ -225,6 +228,8 @@ static void raise_unread(PyObject *module, const struct nd_py_frame *f)
         return;
     if (f->too_long)
         PyErr_Format(state->invalid, "row %zu: the text is longer than 1 GiB", f->too_long - 1);
+    else if (f->null_token)
+        PyErr_Format(state->invalid, "row %zu: a token is null", f->null_token - 1);
     else
         PyErr_NoMemory();
 }
@@ -266,6 +271,18 @@ static bool is_texts(const struct ArrowSchema *schema)
 
     return kind == ND_ARROW_STRINGS || kind == ND_ARROW_LARGE_STRINGS ||
            kind == ND_ARROW_STRING_VIEWS || kind == ND_ARROW_NOTHING;
+}
+
+/* Whether the values of a column are lists of tokens. */
+static bool is_tokens(const struct ArrowSchema *schema)
+{
+    const struct ArrowSchema *item;
+
+    if (!nd_arrow_is_list(nd_arrow_kind(schema)))
+        return false;
+    item = schema->children[0];
+    return is_texts(item) ||
+           (!item->dictionary && strchr("cCsSiIlL", item->format[0]) && !item->format[1]);
 }
 
 /* The name of a type, for messages. */
@@ -523,6 +540,62 @@ static bool read_value(struct nd_py_frame *f, const struct ArrowSchema *schema,
     return value->data != NULL;
 }
 
+/* Append item i of lists as a token.  0; 1: it is null; -1: out of memory. */
+static int put_item(struct nd_buffer *text, const struct ArrowSchema *schema,
+                    const struct ArrowArray *a, int64_t i, bool is_first)
+{
+    enum nd_arrow_kind kind = nd_arrow_kind(schema);
+    struct nd_view token;
+    char digits[96];
+    uint8_t is_raw;
+
+    if (kind == ND_ARROW_NOTHING || !is_valid_at(a, i))
+        return 1;
+    if (kind == ND_ARROW_DICTIONARY)
+        return put_item(text, schema->dictionary, a->dictionary,
+                        integer_at(a, schema->format[0], i), is_first);
+    if (kind == ND_ARROW_NUMBERS)
+        token = (struct nd_view){digits, put_number(schema, a, i, digits, sizeof digits, &is_raw)};
+    else
+        token = string_at(a, kind, i);
+    return nd_py_put_token(text, token.data, token.len, is_first) ? 0 : -1;
+}
+
+/* Make the text that is in the buffer the value of a row.  False: out of memory. */
+static bool keep_tokens(struct nd_py_frame *f, struct nd_view *value)
+{
+    struct nd_buffer *text = &f->chunks->tokens;
+
+    *value = view_of(text->len ? nd_arena_copy(&f->chunks->texts, text->data, text->len) : NULL,
+                     text->len);
+    f->has_tokens = true;
+    return value->data != NULL;
+}
+
+/* The text of a list of tokens; data NULL: it is missing.  False: raise_unread says why. */
+static bool read_tokens(struct nd_py_frame *f, const struct ArrowSchema *schema,
+                        const struct ArrowArray *a, int64_t i, size_t row)
+{
+    struct nd_buffer *text = &f->chunks->tokens;
+    struct nd_view *value = &f->column[0].value[row];
+    int64_t begin, end;
+
+    *value = (struct nd_view){NULL, 0};
+    if (!is_valid_at(a, i))
+        return true;
+    nd_arrow_items(schema, a, i, &begin, &end);
+    text->len = 0;
+    for (int64_t k = begin; k < end; k++) {
+        int status = put_item(text, schema->children[0], a->children[0], k, k == begin);
+
+        if (status != 0) {
+            f->null_token = status > 0 ? row + 1 : 0;
+            return false;
+        }
+    }
+    return keep_tokens(f, value) && !is_too_long(f, row);
+}
+
 /* Read one column of an array whose rows are valid where `parent` is. */
 static bool read_column(struct nd_py_frame *f, size_t column, const struct ArrowSchema *schema,
                         const struct ArrowArray *a, const struct ArrowArray *parent)
@@ -538,6 +611,10 @@ static bool read_column(struct nd_py_frame *f, size_t column, const struct Arrow
         if (parent && !is_valid_at(parent, i)) {
             to->value[row] = (struct nd_view){NULL, 0};
             is_raw = false;
+        } else if (nd_arrow_is_list(kind)) {
+            is_raw = false;
+            if (!read_tokens(f, schema, a, first + i, row))
+                return false;
         } else if (!read_value(f, schema, a, kind, first + i, &to->value[row], &is_raw) ||
                    !repair(f, column, row)) {
             return false;
@@ -573,6 +650,14 @@ static int64_t find_column(PyObject *module, const struct ArrowSchema *schema, c
     return -1;
 }
 
+/* Whether a column beside the text can be read. */
+static bool is_value(const struct ArrowSchema *schema)
+{
+    enum nd_arrow_kind kind = nd_arrow_kind(schema->dictionary ? schema->dictionary : schema);
+
+    return kind != ND_ARROW_UNREADABLE && !nd_arrow_is_list(kind);
+}
+
 /* Whether the columns are there, and of types that can be read. */
 static bool check_schema(PyObject *module, const struct nd_py_frame *f)
 {
@@ -603,12 +688,12 @@ static bool check_schema(PyObject *module, const struct nd_py_frame *f)
                 return false;
             column = schema->children[place];
         }
-        if (i == 0 ? !is_texts(column)
-                   : nd_arrow_kind(column->dictionary ? column->dictionary : column) ==
-                         ND_ARROW_UNREADABLE) {
+        if (i == 0 ? !is_texts(column) && !is_tokens(column) : !is_value(column)) {
             PyErr_Format(state->invalid,
-                         i == 0 ? "column '%s' holds %s, not text"
-                                : "column '%s' holds %s, which cannot be read",
+                         i > 0 ? "column '%s' holds %s, which cannot be read"
+                         : nd_arrow_is_list(nd_arrow_kind(column))
+                             ? "column '%s' holds %s, whose items are neither texts nor integers"
+                             : "column '%s' holds %s, not text",
                          f->name[i] ? f->name[i] : "", type_name(column));
             return false;
         }
@@ -780,7 +865,7 @@ static PyObject *frame_take(PyObject *module, PyObject *args)
 
 /* ---- Python's own values ---- */
 
-/* A str, bytes or None.  False: raise_unread says why. */
+/* A str, bytes or None, or for the text a list of tokens.  False: raise_unread says why. */
 static bool take_object(struct nd_py_frame *f, size_t column, size_t row, PyObject *object)
 {
     struct nd_view *value = &f->column[column].value[row];
@@ -796,6 +881,9 @@ static bool take_object(struct nd_py_frame *f, size_t column, size_t row, PyObje
         *value = (struct nd_view){bytes, (size_t)len};
         return repair(f, column, row);
     }
+    if (column == 0 && (PyList_Check(object) || PyTuple_Check(object)))
+        return nd_py_put_tokens(&f->chunks->tokens, object, row) && keep_tokens(f, value) &&
+               !is_too_long(f, row);
     if (!PyUnicode_Check(object)) {
         PyObject *type = PyType_GetName(Py_TYPE(object));
 
@@ -972,6 +1060,30 @@ static PyObject *frame_clear(PyObject *module, PyObject *capsule)
     Py_RETURN_NONE;
 }
 
+/* Whether any text was given as tokens. */
+static PyObject *frame_has_tokens(PyObject *module, PyObject *capsule)
+{
+    const struct nd_py_frame *f = nd_py_frame(capsule);
+
+    (void)module;
+    return f ? PyBool_FromLong(f->has_tokens) : NULL;
+}
+
+/* text_of_tokens(tokens): the text that stands for a list or tuple of tokens. */
+static PyObject *text_of_tokens(PyObject *module, PyObject *tokens)
+{
+    struct nd_buffer text = {0};
+    PyObject *made = NULL;
+
+    (void)module;
+    if (!PyList_Check(tokens) && !PyTuple_Check(tokens))
+        return PyErr_Format(PyExc_TypeError, "tokens are a list or a tuple");
+    if (nd_py_put_tokens(&text, tokens, 0))
+        made = PyUnicode_FromStringAndSize(text.data ? text.data : "", (Py_ssize_t)text.len);
+    nd_buffer_release(&text);
+    return made;
+}
+
 PyMethodDef nd_py_frame_functions[] = {
     {"frame_new", frame_new, METH_O, "An empty frame of these columns; the first is the text."},
     {"frame_open", frame_open, METH_VARARGS, "Read the schema of an Arrow stream."},
@@ -982,6 +1094,8 @@ PyMethodDef nd_py_frame_functions[] = {
     {"frame_null", frame_null, METH_O, "The first row without a text."},
     {"frame_repaired", frame_repaired, METH_O, "How many texts were repaired."},
     {"frame_mask", frame_mask, METH_VARARGS, "A mask without rows that have no text."},
+    {"frame_has_tokens", frame_has_tokens, METH_O, "Whether any text was given as tokens."},
+    {"text_of_tokens", text_of_tokens, METH_O, "The text that stands for tokens."},
     {"frame_clear", frame_clear, METH_O, "Forget the rows."},
     {NULL, NULL, 0, NULL},
 };

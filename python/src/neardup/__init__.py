@@ -24,6 +24,7 @@ from ._run import FilesResult, dedup_files
 from ._sketch import Sketcher
 from ._sketch_file import Sketches, read_sketches, write_sketches
 from ._table import Column, Table
+from ._tokens import text_of_tokens, tokens_of_text
 from ._uses import Collapsed, Filtered, collapse, filter
 
 __version__ = version()
@@ -70,6 +71,8 @@ __all__ = [
     "pairs",
     "read_sketches",
     "shipped_recipes",
+    "text_of_tokens",
+    "tokens_of_text",
     "unicode_version",
     "version",
     "write_sketches",

@@ -410,6 +410,8 @@ def dedup(
         ``"s3://…"``, which fsspec reads.  Of a ``datasets.DatasetDict`` the splits come one after
         another.  Sketch files stand for the documents that they were made of: paths or a pattern, or
         what :func:`read_sketches` has opened; the notes say what they need.
+        In place of a text may stand its tokens, a list of ``str``, ``bytes`` or ``int``, or a column of
+        such lists: they are taken as they are (:func:`text_of_tokens`).
     text : str, optional
         The column with the text (default: "text").
     id : str, optional

@@ -15,6 +15,7 @@ from . import _native
 from ._columns import OwnColumn, plain
 from ._optional import needed, no_texts
 from ._table import Column
+from ._tokens import tokens_of_row
 from ._values import Values
 
 # Bytes of text between two looks at signals, and rows of Python's own values.
@@ -292,10 +293,15 @@ def _as_text(value: object, name: str, row: int) -> tuple[Any, bool]:
 
 
 def _texts_of(rows: Sequence[Any], row: int) -> tuple[Any, ...]:
+    if all(value is None or isinstance(value, (str, bytes)) for value in rows):
+        return tuple(rows)
+    texts = []
     for i, value in enumerate(rows):
-        if not (value is None or isinstance(value, (str, bytes))):
+        text = value if value is None or isinstance(value, (str, bytes)) else tokens_of_row(value)
+        if text is None and value is not None:
             raise TypeError(f"row {row + i}: expected a str, not {type(value).__name__}")
-    return tuple(rows)
+        texts.append(text)
+    return tuple(texts)
 
 
 def _append_rows(frame: Any, columns: Columns, rows: Sequence[Any], row: int) -> None:
@@ -311,7 +317,8 @@ def _append_rows(frame: Any, columns: Columns, rows: Sequence[Any], row: int) ->
         for k, name in enumerate(columns.names):
             if k == 0 and name not in record:
                 raise _native.InvalidError(f"row {row + i}: there is no column '{name}'; there are {list(record)}")
-            value, is_raw = _as_text(record.get(name), str(name), row + i)
+            tokens = tokens_of_row(record[name]) if k == 0 else None
+            value, is_raw = (tokens, False) if tokens is not None else _as_text(record.get(name), str(name), row + i)
             if k == 0 and is_raw:
                 raise TypeError(f"row {row + i}: '{name}' is a {type(record[name]).__name__}, not a str")
             values[k].append(value)

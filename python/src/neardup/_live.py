@@ -9,7 +9,7 @@ import os
 import tempfile
 import threading
 import weakref
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from ._df import DocumentFrequencies, give_tables
 from ._frames import Columns, Source, read
 from ._plan import Reading, recipe_of
 from ._recipe import Recipe, Value, warn_of_pages
+from ._tokens import tokens_of_row, tokens_of_text
 
 # Row, serial number, whether equal, whether the nearest, shared, a, b, distance, what differs as JSON.
 _Row = tuple[int, int, int, int, int, int, int, int, str | None]
@@ -68,7 +69,7 @@ class Match(NamedTuple):
     differs: dict[str, Any] | None = None
 
 
-def _one(text: str | bytes) -> _native.Frame:
+def _one(text: str | bytes | list[Any] | tuple[Any, ...]) -> _native.Frame:
     frame = _native.frame_new((None,))
     _native.frame_append(frame, ((text,),), (None,))
     return frame
@@ -163,16 +164,17 @@ class Index:
             columns.add(name)
         return columns
 
-    def _one(self, text: str | bytes | Mapping[str, Any]) -> _native.Frame:
+    def _one(self, text: str | bytes | Mapping[str, Any] | Sequence[Any]) -> _native.Frame:
         if isinstance(text, Mapping):
             frame: _native.Frame = read([text], self._columns()).frame
             return frame
-        if not isinstance(text, (str, bytes)):
+        taken = text if isinstance(text, (str, bytes)) else tokens_of_row(text)
+        if taken is None:
             raise TypeError(f"expected a str, not {type(text).__name__}")
         if self._fields:
             names = ", ".join(f"'{name}'" for name in self._fields)
             raise TypeError(f"the recipe reads fields: give a row with the text and {names}, not a text alone")
-        return _one(text)
+        return _one(taken)
 
     @classmethod
     def open(
@@ -283,16 +285,16 @@ class Index:
         if len(ids) != len(serials) or len(self._serials) != len(serials):
             raise _native.Error(f"{name}: not an index of texts, or a damaged one: its ids are not those of its texts")
 
-    def add(self, id: Hashable, text: str | bytes | Mapping[str, Any]) -> None:
+    def add(self, id: Hashable, text: str | bytes | Mapping[str, Any] | Sequence[Any]) -> None:
         """Add a text.
 
         Parameters
         ----------
         id : hashable
             What the text is called; no other text in the index has this id.
-        text : str, bytes or mapping
-            The text; bytes that are not UTF-8 are repaired.  Or a row: with the text, and with the fields
-            that the recipe reads.
+        text : str, bytes, sequence or mapping
+            The text; bytes that are not UTF-8 are repaired.  Or its tokens, as for :func:`dedup`.  Or a
+            row: with the text, and with the fields that the recipe reads.
 
         Raises
         ------
@@ -389,13 +391,13 @@ class Index:
         with self._changing:
             _native.live_compact(self._native)
 
-    def query(self, text: str | bytes | Mapping[str, Any], *, differs: bool = False) -> list[Match]:
+    def query(self, text: str | bytes | Mapping[str, Any] | Sequence[Any], *, differs: bool = False) -> list[Match]:
         """Find the texts that a text equals or is near.
 
         Parameters
         ----------
-        text : str, bytes or mapping
-            The text, or a row, as for :meth:`add`.
+        text : str, bytes, sequence or mapping
+            The text, its tokens or a row, as for :meth:`add`.
         differs : bool, optional
             Compare the text with each that is found word by word, for :attr:`Match.differs`.
 
@@ -404,8 +406,9 @@ class Index:
         list of Match
             What was found, the nearest first; at most ``max_checks`` of the recipe.
         """
-        _, rows = _native.live_query(self._native, self._one(text), 0, differs)
-        return [match for _, match in self._matches(rows)] if rows else []
+        frame = self._one(text)
+        _, rows = _native.live_query(self._native, frame, 0, differs)
+        return [match for _, match in self._matches(rows, frame)] if rows else []
 
     def query_batch(self, data: Any, *, differs: bool = False) -> list[list[Match]]:
         """Find the texts that each of many texts equals or is near.
@@ -427,12 +430,12 @@ class Index:
         at = 0
         while at < len(found):
             n, rows = _native.live_query(self._native, source.frame, at, differs)
-            for row, match in self._matches(rows):
+            for row, match in self._matches(rows, source.frame):
                 found[row].append(match)
             at += n
         return found
 
-    def _matches(self, rows: list[_Row]) -> Iterator[tuple[int, Match]]:
+    def _matches(self, rows: list[_Row], frame: _native.Frame) -> Iterator[tuple[int, Match]]:
         if len(rows) > 1:
             rows.sort(key=_rank)
         for row, serial, equal, _, shared, a, b, distance, differs in rows:
@@ -440,6 +443,8 @@ class Index:
                 continue
             near = None if distance == _NO_DISTANCE else distance
             words = json.loads(differs)["differs"] if differs else None
+            if words and _native.frame_has_tokens(frame):
+                words = _of_tokens(words)
             if equal or self._verifies:
                 jaccard = shared / (a + b - shared) if a + b else 1.0
                 yield row, Match(self._ids[serial], bool(equal), jaccard, shared, a, b, near, words)
@@ -534,6 +539,13 @@ def _read_id(value: Any) -> Hashable:
     if isinstance(value, list):
         raise TypeError("a list is no id")
     return value  # type: ignore[no-any-return]
+
+
+def _of_tokens(differs: dict[str, Any]) -> dict[str, Any]:
+    """Give the words that differ, each as the token that it stands for."""
+    for side in ("this", "other"):
+        differs[side] = [token for word in differs[side] for token in tokens_of_text(word)]
+    return differs
 
 
 def _rank(row: _Row) -> tuple[int | float, ...]:
