@@ -533,21 +533,30 @@ static int go_to_block(struct nd_input *input, struct nd_batch *b)
     return found < 0 ? found : 0;
 }
 
-/* Keep the record that says how a web archive was made as a header, if no record was before it. */
+/* Keep the record that says how a web archive was made: as a header, if no record was before it,
+ * otherwise with its place. */
 static int take_info(struct nd_input *input, const char *bytes, size_t len)
 {
-    struct nd_source *s = &input->from.source->source;
+    struct nd_open_source *from = &input->from;
+    struct nd_source *s = &from->source->source;
+    struct nd_source_info *info;
     char *kept;
 
-    if (s->records || s->header.len)
-        return 0;
     if (len > ND_HEADER_MAX) {
-        s->header = (struct nd_view){"", 0};
+        s->header = s->header.data || s->records ? s->header : (struct nd_view){"", 0};
         return 0;
     }
     kept = nd_arena_copy(&input->strings, bytes, len);
-    s->header = (struct nd_view){kept, kept ? len : 0};
-    return kept ? 0 : ND_ENOMEM;
+    if (kept && !s->records && !s->header.len) {
+        s->header = (struct nd_view){kept, len};
+        return 0;
+    }
+    info = kept ? nd_arena_alloc(&input->strings, sizeof *info) : NULL;
+    if (!info)
+        return ND_ENOMEM;
+    *info = (struct nd_source_info){.at = from->line, .bytes = {kept, len}};
+    nd_source_add_info(from->source, info);
+    return 0;
 }
 
 /* Act on what is between records: nothing is lost that is not counted. */

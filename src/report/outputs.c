@@ -148,27 +148,29 @@ enum nd_status nd_outputs_open(struct nd_outputs *o, struct nd_error *err)
 }
 
 static enum nd_status put(const struct nd_outputs *o, struct nd_survivors *to, uint32_t *given,
-                          uint32_t source, struct nd_view record, struct nd_error *err)
+                          const struct nd_record *record, struct nd_view bytes,
+                          struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
-    for (; status == ND_OK && *given <= source; ++*given)
+    for (; status == ND_OK && *given <= record->source; ++*given)
         status = nd_survivors_source(to, nd_reading_source(o->reading, *given), err);
-    return status == ND_OK && record.data ? nd_survivors_add(to, record, err) : status;
+    return status == ND_OK && bytes.data ? nd_survivors_add(to, record->line, bytes, err) : status;
 }
 
-enum nd_status nd_outputs_survive(struct nd_outputs *o, uint32_t source, struct nd_view record,
-                                  struct nd_error *err)
+enum nd_status nd_outputs_survive(struct nd_outputs *o, const struct nd_record *record,
+                                  struct nd_view bytes, struct nd_error *err)
 {
-    if (record.data)
-        nd_source_count_kept(nd_reading_source(o->reading, source));
-    return put(o, o->survivors, &o->sources_given[0], source, record, err);
+    if (bytes.data)
+        nd_source_count_kept(nd_reading_source(o->reading, record->source));
+    return put(o, o->survivors, &o->sources_given[0], record, bytes, err);
 }
 
-enum nd_status nd_outputs_remove(struct nd_outputs *o, uint32_t source, struct nd_view record,
+enum nd_status nd_outputs_remove(struct nd_outputs *o, const struct nd_record *record,
                                  struct nd_error *err)
 {
-    return o->removed ? put(o, o->removed, &o->sources_given[1], source, record, err) : ND_OK;
+    return o->removed ? put(o, o->removed, &o->sources_given[1], record, record->bytes, err)
+                      : ND_OK;
 }
 
 enum nd_status nd_outputs_put_rows(struct nd_outputs *o, struct nd_rows *rows, struct nd_error *err)
@@ -246,14 +248,14 @@ void nd_late_writes_release(struct nd_late_writes *late)
 
 enum nd_status nd_outputs_finish_records(struct nd_outputs *o, struct nd_error *err)
 {
-    const struct nd_view none = {NULL, 0};
-    uint32_t n = nd_reading_sources(o->reading);
+    const uint32_t n = nd_reading_sources(o->reading);
+    const struct nd_record none = {.source = n - 1};
     enum nd_status status = ND_OK;
 
     if (o->survivors && n)
-        status = nd_outputs_survive(o, n - 1, none, err);
+        status = nd_outputs_survive(o, &none, none.bytes, err);
     if (status == ND_OK && n)
-        status = nd_outputs_remove(o, n - 1, none, err);
+        status = nd_outputs_remove(o, &none, err);
     if (status == ND_OK && o->removed)
         status = nd_survivors_finish(o->removed, err);
     if (status == ND_OK && o->survivors)

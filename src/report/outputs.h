@@ -68,11 +68,12 @@ enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *
 /* options->output as a single file, for whoever writes something else than records; NULL: failed. */
 struct nd_output *nd_outputs_open_one(struct nd_outputs *o, struct nd_error *err);
 
-/* All sources up to this one, then a record of it that survives (record.data NULL: none). */
-enum nd_status nd_outputs_survive(struct nd_outputs *o, uint32_t source, struct nd_view record,
-                                  struct nd_error *err);
+/* All sources up to that of the record, then, unless bytes.data is NULL, the record, which survives
+ * in the form `bytes`. */
+enum nd_status nd_outputs_survive(struct nd_outputs *o, const struct nd_record *record,
+                                  struct nd_view bytes, struct nd_error *err);
 /* As nd_outputs_survive, for a record that does not survive, where those are asked for. */
-enum nd_status nd_outputs_remove(struct nd_outputs *o, uint32_t source, struct nd_view record,
+enum nd_status nd_outputs_remove(struct nd_outputs *o, const struct nd_record *record,
                                  struct nd_error *err);
 /* Write the rows of a batch, and empty them. */
 enum nd_status nd_outputs_put_rows(struct nd_outputs *o, struct nd_rows *rows,

@@ -17,6 +17,7 @@
 #include "input/formats/detect.h"
 #include "input/formats/formats.h"
 #include "input/streams/pack.h"
+#include "input/streams/sources.h"
 #include "report/annotation.h"
 #include "report/copies.h"
 #include "report/mirror.h"
@@ -151,13 +152,14 @@ struct nd_survivors {
     const struct nd_source *first;     /* that decided the shape */
     struct nd_json header;             /* of CSV and TSV, with columns that are added */
     struct nd_separator separator;
-    const struct nd_source *framed; /* the last one of which a record stands in the frame */
-    struct nd_buffer frame_end;     /* what the end of the frame is; empty: none has begun */
-    bool owes_divide;               /* what is written next is compressed by itself */
-    bool keeps_others;              /* folders and links of archives */
-    bool has_survived;              /* the source, a file of an archive */
-    bool is_ended;                  /* it, and what stands behind it is written */
-    struct nd_hash_set gone;        /* names of such files that have not */
+    const struct nd_source *framed;    /* the last one of which a record stands in the frame */
+    struct nd_buffer frame_end;        /* what the end of the frame is; empty: none has begun */
+    bool owes_divide;                  /* what is written next is compressed by itself */
+    const struct nd_source_info *info; /* the last one of the source that was written */
+    bool keeps_others;                 /* folders and links of archives */
+    bool has_survived;                 /* the source, a file of an archive */
+    bool is_ended;                     /* it, and what stands behind it is written */
+    struct nd_hash_set gone;           /* names of such files that have not */
     bool in_entry; /* an archive's entry is collected in `entry`, its size being unknown */
     struct nd_spool *entry;
 };
@@ -349,6 +351,21 @@ static enum nd_status put_record(struct nd_survivors *s, struct nd_view record,
     if (status == ND_OK && between.len)
         status = put(s, between, err);
     return status == ND_OK ? put_parts(s, record, err) : status;
+}
+
+/* Put what the archive says of the records from there on, before the first of them. */
+static enum nd_status put_infos(struct nd_survivors *s, uint64_t line, struct nd_error *err)
+{
+    const struct nd_source_info *info;
+    enum nd_status status = ND_OK;
+
+    if (!nd_format_cut(s->source->format, s->options->input.unit)->part)
+        return ND_OK;
+    while (status == ND_OK && (info = nd_source_next_info(s->source, s->info, line))) {
+        status = put_record(s, info->bytes, err);
+        s->info = info;
+    }
+    return status;
 }
 
 static const struct nd_entry_header *header_of(const struct nd_source *source)
@@ -586,6 +603,7 @@ enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_sourc
     if (status == ND_OK)
         status = s->single ? choose_single(s, source, err) : choose_mirrored(s, source, err);
     s->source = source;
+    s->info = NULL;
     s->has_survived = s->is_ended = false;
     if (s->shape == SHAPE_ARCHIVE && s->keeps_others)
         (void)nd_source_entry(source, &before);
@@ -630,7 +648,8 @@ static enum nd_status add_file(struct nd_survivors *s, struct nd_view record, st
     return status == ND_OK ? close_file(s, err) : status;
 }
 
-enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record, struct nd_error *err)
+enum nd_status nd_survivors_add(struct nd_survivors *s, uint64_t line, struct nd_view record,
+                                struct nd_error *err)
 {
     const struct nd_source *source = s->source;
     enum nd_status status;
@@ -648,7 +667,8 @@ enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record, s
         return status == ND_OK ? nd_output_write(s->out, record.data, record.len, err) : status;
     default: break;
     }
-    return put_record(s, record, err);
+    status = put_infos(s, line, err);
+    return status == ND_OK ? put_record(s, record, err) : status;
 }
 
 void nd_survivors_borrow(struct nd_survivors *s, struct nd_late_write *late)

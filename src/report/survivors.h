@@ -49,8 +49,9 @@ void nd_survivors_take_documents(struct nd_survivors *s);
 enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_source *source,
                                    struct nd_error *err);
 
-/* A record of the last source given that survives, or of one before it in a stream of its own. */
-enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record,
+/* A record of the last source given that survives, in the form `bytes`, and the line at which it
+ * stands there. */
+enum nd_status nd_survivors_add(struct nd_survivors *s, uint64_t line, struct nd_view bytes,
                                 struct nd_error *err);
 
 /* Between these two, the records that are added stay where they are, and some of them until they are

@@ -246,7 +246,7 @@ static enum nd_status write_removed(struct nd_run *run, const struct worker_batc
         if (next < b->n_survivors && b->survivor[next] == i)
             next++;
         else
-            status = nd_outputs_remove(&run->outputs, record->source, record->bytes, err);
+            status = nd_outputs_remove(&run->outputs, record, err);
     }
     return status;
 }
@@ -263,8 +263,7 @@ static enum nd_status place_batch(struct nd_run *run, struct worker_batch *b, st
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         const struct nd_record *record = &b->batch->parsed[b->survivor[i]].record;
 
-        status = nd_outputs_survive(&run->outputs, record->source,
-                                    b->batch->parsed[b->survivor[i]].record.bytes, err);
+        status = nd_outputs_survive(&run->outputs, record, record->bytes, err);
     }
     return status == ND_OK ? nd_outputs_return(&run->outputs, &b->rows, &b->late, err) : status;
 }

@@ -94,7 +94,7 @@ static enum nd_status put_made(struct nd_emitter *e, const struct nd_parsed *loa
 
     if (made->failed)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    return nd_outputs_survive(&e->run->outputs, loaded->record.source,
+    return nd_outputs_survive(&e->run->outputs, &loaded->record,
                               (struct nd_view){made->text.data, made->text.len}, err);
 }
 
@@ -129,7 +129,7 @@ static enum nd_status put_bad(struct nd_emitter *e, const struct nd_parsed *load
     if (run->outputs.annotates && loaded->record.bytes.data &&
         nd_annotation_fits_bad(loaded->source->format))
         return put_annotated(e, loaded, &annotation, err);
-    return nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+    return nd_outputs_remove(&run->outputs, &loaded->record, err);
 }
 
 /* Compare the text of a removed record with that of the kept one, which is read again; *out is valid
@@ -260,7 +260,7 @@ static enum nd_status put_kept(struct nd_emitter *e, const struct nd_party *part
         return put_annotated(e, loaded, &annotation, err);
     }
     if (run->outputs.survivors)
-        return nd_outputs_survive(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+        return nd_outputs_survive(&run->outputs, &loaded->record, loaded->record.bytes, err);
     return ND_OK;
 }
 
@@ -290,7 +290,7 @@ enum nd_status nd_emitter_put(struct nd_emitter *e, const struct nd_parsed *load
     if (!removal)
         return put_kept(e, &party, loaded, members, err);
     if (!run->outputs.annotates)
-        status = nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+        status = nd_outputs_remove(&run->outputs, &loaded->record, err);
     if (status != ND_OK || !nd_outputs_has_names(&run->outputs))
         return status;
     if (removal->kept != ND_NO_RECORD)

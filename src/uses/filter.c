@@ -163,7 +163,7 @@ static enum nd_status write_message(struct filtering *f, const struct nd_parsed 
     nd_mail_annotate(&f->row, parsed->record.bytes, write_field, f);
     if (f->row.failed)
         return no_memory(err);
-    return nd_outputs_survive(&f->run->outputs, parsed->record.source,
+    return nd_outputs_survive(&f->run->outputs, &parsed->record,
                               (struct nd_view){f->row.text.data, f->row.text.len}, err);
 }
 
@@ -504,7 +504,7 @@ static enum nd_status put(struct filtering *f, const struct nd_parsed *parsed,
         return annotate(f, parsed, nearest, err);
     if (f->output == ND_FILTER_NOTHING || is_match != (f->output == ND_FILTER_MATCHES))
         return ND_OK;
-    return nd_outputs_survive(&f->run->outputs, parsed->record.source, parsed->record.bytes, err);
+    return nd_outputs_survive(&f->run->outputs, &parsed->record, parsed->record.bytes, err);
 }
 
 /* Write the results of the batch in order, including bad records. */

@@ -165,6 +165,45 @@ while data:
     [ "$(members again.warc.gz | wc -l)" -eq 4 ]
 }
 
+@test "warc: a warcinfo in the midst of a file stays before the records that follow it" {
+    { info one; answer http://a.org/ "$BUY"; } >first
+    { info two; image http://b.org/i; info three; answer http://b.org/ "$BUY"; } >second
+    { image http://c.org/i; answer http://c.org/ "$MEET"; info four; } >third
+    cat first second third >all.warc
+    { cat first; info two; info three; answer http://c.org/ "$MEET"; } >expected
+    { info one; info two; info three; answer http://b.org/ "$BUY"; } >expected.gone
+    for options in "" "--threads 3" "--keep newest:none" "--memory 100M --tmp ." "--cluster complete"; do
+        neardup dedup -q all.warc $options -o out.warc --removed gone.warc
+        cmp expected out.warc
+        cmp expected.gone gone.warc
+        cat all.warc | neardup dedup -q - $options -o out.warc.gz
+        zcat out.warc.gz | cmp - expected
+        [ "$(members out.warc.gz | wc -l)" -eq 5 ]
+    done
+    neardup dedup -q all.warc --output-dir out
+    cmp expected out/all.warc
+    tar -cf all.tar all.warc
+    neardup dedup -q all.tar -o out.tar
+    tar -xOf out.tar all.warc | cmp - expected
+    cat second third >no-first.warc
+    neardup dedup -q no-first.warc -o out.warc
+    { info two; info three; answer http://b.org/ "$BUY"; answer http://c.org/ "$MEET"; } >expected
+    cmp expected out.warc
+}
+
+@test "warc: more than a megabyte of warcinfo in a file goes with the record behind it" {
+    long=$(printf '%0300000d' 0)
+    for n in 1 2 3 4 5; do
+        record warcinfo "" "$n$long"
+        answer http://a.org/$n "$BUY $MEET $n $n $n"
+    done >all.warc
+    neardup dedup -q all.warc -o out.warc
+    { record warcinfo "" "1$long"; answer http://a.org/1 "$BUY $MEET 1 1 1"; } >expected
+    cmp expected out.warc
+    neardup dedup -q all.warc --method identical -o out.warc
+    cmp all.warc out.warc
+}
+
 @test "warc: what is damaged is reported with its place and the rest is read" {
     { info one; echo junk; answer http://a.org/ "$BUY"; answer http://b.org/ "$MEET"; } >a.warc
     truncate -s -20 a.warc

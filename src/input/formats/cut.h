@@ -97,15 +97,19 @@ struct nd_cutter {
         size_t at, len;
     } uri, id, concurrent;
     bool has_main, has_request, begins_with_info;
-    uint64_t ends; /* where what has begun ends, as far as its head says */
-    uint64_t pass; /* bytes that follow and are no record's */
-    bool has_info; /* the record that says how the archive was made has been found */
-    bool is_info;  /* the last blank stretch is it, or what stands before the items of a feed */
+    uint64_t ends;       /* where what has begun ends, as far as its head says */
+    uint64_t pass;       /* bytes that follow and are no record's */
+    bool has_info;       /* feeds: what stands before the items has been found */
+    uint64_t info_bytes; /* of the records so far that say how the archive was made */
+    bool is_info; /* the last blank stretch is one, or what stands before the items of a feed */
     /* In the last blank stretch: records left out because they are not text, or have no body. */
     unsigned not_text, no_body;
 };
 
-enum { ND_CSV_QUOTED_MAX = 1 << 26 }; /* a row with an open quote is given up beyond this */
+enum {
+    ND_CSV_QUOTED_MAX = 1 << 26, /* a row with an open quote is given up beyond this */
+    ND_CUT_INFO_MAX = 1 << 20    /* info_bytes beyond which these join the record behind them */
+};
 
 static inline enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *bytes, size_t len,
                                              bool at_end, size_t *record_len)
@@ -116,7 +120,8 @@ static inline enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *by
 /* Forget the state of a record that has begun: its bytes will be given again. */
 static inline void nd_cut_restart(struct nd_cutter *c)
 {
-    *c = (struct nd_cutter){.cut = c->cut, .pass = c->pass, .has_info = c->has_info};
+    *c = (struct nd_cutter){
+        .cut = c->cut, .pass = c->pass, .has_info = c->has_info, .info_bytes = c->info_bytes};
 }
 
 #endif

@@ -4,8 +4,8 @@
  * A record of the input is a response, resource or conversion with the requests and the metadata
  * that stand beside it and are about it.  So they stay together wherever the record goes.  A group
  * without a body that is text is a blank stretch; damage is a record, which its parser refuses.
- * The first warcinfo is a stretch of its own, which survivors begin with; further ones, of archives
- * set behind one another, go with the record behind them.
+ * A warcinfo is a stretch of its own, which survivors have before the records that follow it; beyond
+ * a megabyte of them in a file, it goes with the record behind it.
  */
 #include "input/formats/web_cut.h"
 
@@ -80,7 +80,7 @@ static bool joins(const struct nd_cutter *c, const char *bytes, const struct nd_
     if (r->kind == ND_WEB_DAMAGE || r->kind == ND_WEB_INFO || (c->has_main && is_main(r)))
         return false;
     if (c->begins_with_info && !c->has_main)
-        return c->has_info;
+        return c->info_bytes > 0 && c->info_bytes + c->seen > ND_CUT_INFO_MAX;
     if (!c->has_main && is_main(r))
         return is_about(&other, r);
     return c->has_main ? is_first_request && is_about(r, &other)
@@ -109,11 +109,11 @@ static enum nd_cut_answer end_group(struct nd_cutter *c, enum nd_cut_answer answ
 static enum nd_cut_answer close_group(struct nd_cutter *c, size_t *record_len)
 {
     enum nd_cut_answer answer = c->has_text ? ND_CUT_RECORD : ND_CUT_BLANK;
-    bool is_info = c->begins_with_info && !c->has_info && !c->has_main;
+    bool is_info = c->begins_with_info && !c->has_main;
 
     (void)end_group(c, answer, c->seen, record_len);
     c->is_info = is_info;
-    c->has_info |= is_info;
+    c->info_bytes += is_info ? *record_len : 0;
     return answer;
 }
 

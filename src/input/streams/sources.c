@@ -49,3 +49,22 @@ void nd_sources_release(struct nd_sources *s)
         free(s->block[b]);
     *s = (struct nd_sources){0};
 }
+
+void nd_source_add_info(struct nd_source_kept *source, struct nd_source_info *info)
+{
+    atomic_init(&info->next, NULL);
+    atomic_store_explicit(source->last_info ? &source->last_info->next : &source->first_info, info,
+                          memory_order_release);
+    source->last_info = info;
+}
+
+/* Every source that the library hands out is the first member of a kept one. */
+const struct nd_source_info *nd_source_next_info(const struct nd_source *source,
+                                                 const struct nd_source_info *last, uint64_t line)
+{
+    const struct nd_source_kept *kept = (const struct nd_source_kept *)(const void *)source;
+    const struct nd_source_info *next =
+        atomic_load_explicit(last ? &last->next : &kept->first_info, memory_order_acquire);
+
+    return next && next->at < line ? next : NULL;
+}

@@ -589,7 +589,7 @@ static enum nd_status put_shortened(struct repeating *r, const struct nd_parsed 
     r->counts->emptied += tokens == 0;
     if (tokens == 0 && r->params->drop_empty)
         return ND_OK;
-    return nd_outputs_survive(&r->use.run.outputs, parsed->record.source,
+    return nd_outputs_survive(&r->use.run.outputs, &parsed->record,
                               (struct nd_view){r->record.data, r->record.len}, err);
 }
 
@@ -621,8 +621,7 @@ static enum nd_status put_document(void *context, const struct nd_parsed *parsed
     nd_id_note(&r->use.run.ids, parsed);
     if (r->n_ranges)
         return put_shortened(r, parsed, err);
-    return nd_outputs_survive(&r->use.run.outputs, parsed->record.source, parsed->record.bytes,
-                              err);
+    return nd_outputs_survive(&r->use.run.outputs, &parsed->record, parsed->record.bytes, err);
 }
 
 static enum nd_status put_batch(void *context, const struct nd_reading_batch *batch,
