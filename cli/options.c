@@ -776,6 +776,10 @@ const struct option option_table[] = {
      "the removed and the bad records, unchanged; with them a run that replaced its input can be "
      "undone",
      FOR_DEDUP | FOR_APPLY, RUN},
+    {NULL, "revisit", 0, "FILE",
+     "a WARC file with a revisit record for each removed record of a web archive: which kept page "
+     "stands for it, and how alike they are",
+     FOR_DEDUP, RUN},
     {NULL, "removed", 0, "FILE",
      "which documents the tool removed: their ids, one a line; a manifest; clusters, as id and "
      "kept "

@@ -74,6 +74,8 @@ extern "C" {
  *   copy-to        in place of `output`: documents that are files are copied into this folder …
  *   link-to        … or linked there, by a hard link where that can be, else by a symbolic one
  *   removed        nd_run_dedup: the records that do not survive, written as `output` is
+ *   revisit        nd_run_dedup: WARC, a revisit record for each removed record, all of which must be
+ *                  of web archives
  *   manifest       JSON Lines: what was removed, and why
  *   differs        (a flag) nd_run_dedup: list in each row of the manifest the words that only one of
  *                  its two documents has (nd_difference_of)

@@ -9,9 +9,10 @@ void nd_rows_release(struct nd_rows *rows)
 {
     nd_json_release(&rows->manifest);
     nd_json_release(&rows->clusters);
+    nd_json_release(&rows->revisits);
 }
 
-static const char *method_name(const struct nd_recipe *recipe, const struct nd_decision *decision)
+const char *nd_method_name(const struct nd_recipe *recipe, const struct nd_decision *decision)
 {
     static const char *const names[] = {"minhash", "simhash", "identity", "all", "match"};
 
@@ -137,7 +138,7 @@ void nd_row_removed(struct nd_json *out, struct nd_json *scratch, const struct n
     put_at(out, scratch, &removed->at);
     nd_json_key(out, "kept_at");
     put_at(out, scratch, &kept->at);
-    nd_json_put_text(out, "method", method_name(recipe, decision));
+    nd_json_put_text(out, "method", nd_method_name(recipe, decision));
     nd_json_put_text(out, "identical", identical[decision->identical]);
     put_verified(out, decision);
     put_evidence(out, decision);

@@ -10,9 +10,9 @@
 #include "evidence/name.h"
 #include "recipe/recipe_struct.h"
 
-/* The rows of a batch: formatted in parallel, written in order. */
+/* The rows of a batch, and its `revisit` records: formatted in parallel, written in order. */
 struct nd_rows {
-    struct nd_json manifest, clusters;
+    struct nd_json manifest, clusters, revisits;
 };
 ND_API void nd_rows_release(struct nd_rows *rows);
 
@@ -41,6 +41,10 @@ struct nd_row_parts {
     const struct nd_row_passage *passage;
     const struct nd_difference *differs;
 };
+
+/* Return the name of what found the removed document: "identity", "minhash" … */
+ND_API const char *nd_method_name(const struct nd_recipe *recipe,
+                                  const struct nd_decision *decision);
 
 /* *scratch is overwritten. */
 ND_API void nd_row_removed(struct nd_json *out, struct nd_json *scratch,

@@ -91,6 +91,7 @@ static const struct option_key keys[] = {
     {"record-length", FLAG, AT(record_length), 0, NULL, "no", 0, 0},
     {"removed", TEXT, AT(removed), 0, NULL, NULL, 0, 0},
     {"report", TEXT, AT(report), 0, NULL, NULL, 0, 0},
+    {"revisit", TEXT, AT(revisit), 0, NULL, NULL, 0, 0},
     {"security-field", TEXT, AT(security_field), 0, NULL, NULL, 0, 0},
     {"sketches", FLAG, AT(sketches), 0, NULL, "no", 0, 0},
     {"strict", FLAG, AT(strict), 0, NULL, "no", 0, 0},

@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in run_options.c. */
-enum { ND_RUN_KEYS = 50 };
+enum { ND_RUN_KEYS = 51 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {
@@ -39,7 +39,7 @@ struct nd_run_options {
     /* At most one of these four is set; if all are NULL: standard output. */
     const char *output, *output_dir, *copy_to, *link_to;
     unsigned output_level; /* of what is compressed; 0: the compression's default */
-    const char *removed, *manifest, *clusters, *summary, *report;
+    const char *removed, *manifest, *clusters, *summary, *report, *revisit;
     const char *copies_field; /* that survivors get, with the size of their cluster; NULL: none */
     const char *tmp, *checkpoint;
     const char *const *known_sketches;

@@ -2,8 +2,11 @@
 #include "report/outputs.h"
 
 #include "base/file/temporary.h"
+#include "input/formats/formats.h"
 #include "input/streams/pack.h"
+#include "report/revisit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PIECE_BYTES = 1 << 20 };
@@ -130,6 +133,19 @@ enum nd_status nd_outputs_open_manifest(struct nd_outputs *o, struct nd_error *e
     return o->rows ? ND_OK : ND_EIO;
 }
 
+static enum nd_status open_revisits(struct nd_outputs *o, struct nd_error *err)
+{
+    char *text = NULL;
+    size_t len;
+    enum nd_status status = nd_recipe_canonical(o->recipe, &text, &len, &o->fingerprint, err);
+
+    free(text);
+    if (status != ND_OK)
+        return status;
+    o->revisits = open_evidence(o, o->options->revisit, err);
+    return o->revisits ? ND_OK : ND_EIO;
+}
+
 enum nd_status nd_outputs_open(struct nd_outputs *o, struct nd_error *err)
 {
     const struct nd_run_options *options = o->options;
@@ -142,6 +158,8 @@ enum nd_status nd_outputs_open(struct nd_outputs *o, struct nd_error *err)
         return status;
     if (options->clusters && !(o->clusters = open_evidence(o, options->clusters, err)))
         return ND_EIO;
+    if (options->revisit && (status = open_revisits(o, err)) != ND_OK)
+        return status;
     if (options->report && !(o->report = open_evidence(o, options->report, err)))
         return ND_EIO;
     return nd_outputs_open_manifest(o, err);
@@ -173,15 +191,60 @@ enum nd_status nd_outputs_remove(struct nd_outputs *o, const struct nd_record *r
                       : ND_OK;
 }
 
+/* Write the records of a batch, each as a member of its own, behind a warcinfo. */
+static enum nd_status write_revisits(struct nd_outputs *o, struct nd_json *records,
+                                     struct nd_error *err)
+{
+    const struct nd_cut *cut = nd_format_cut(ND_FORMAT_WARC, ND_UNIT_FILE);
+    struct nd_view rest = {records->text.data, records->text.len};
+    enum nd_status status = ND_OK;
+
+    while (status == ND_OK && rest.len) {
+        size_t len = cut->part(rest);
+
+        if (o->has_revisit)
+            status = nd_output_divide(o->revisits, err);
+        if (status == ND_OK)
+            status = nd_output_write(o->revisits, rest.data, len, err);
+        o->has_revisit = true;
+        rest.data += len;
+        rest.len -= len;
+    }
+    return status;
+}
+
+static enum nd_status put_revisits(struct nd_outputs *o, struct nd_json *records,
+                                   struct nd_error *err)
+{
+    struct nd_json info = {.failed = false};
+    enum nd_status status = ND_OK;
+
+    if (!o->revisits || !records->text.len)
+        return ND_OK;
+    if (!o->has_revisit) {
+        nd_revisit_info(&info, (struct nd_view){records->text.data, records->text.len},
+                        o->fingerprint);
+        status =
+            info.failed ? nd_fail(err, ND_ENOMEM, "out of memory") : write_revisits(o, &info, err);
+        nd_json_release(&info);
+    }
+    if (status == ND_OK)
+        status = write_revisits(o, records, err);
+    records->text.len = 0;
+    return status;
+}
+
 enum nd_status nd_outputs_put_rows(struct nd_outputs *o, struct nd_rows *rows, struct nd_error *err)
 {
     struct nd_buffer *manifest = &rows->manifest.text, *clusters = &rows->clusters.text;
     enum nd_status status = ND_OK;
 
-    if (rows->manifest.failed || rows->clusters.failed)
+    if (rows->manifest.failed || rows->clusters.failed || rows->revisits.failed)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (o->survivors)
         status = nd_survivors_flush(o->survivors, err);
+    if (status == ND_OK)
+        status = put_revisits(o, &rows->revisits, err);
     if (status == ND_OK && o->rows)
         status = nd_spool_append(o->rows, manifest->data, manifest->len, NULL, err);
     if (status == ND_OK && o->clusters)
@@ -198,15 +261,16 @@ void nd_outputs_borrow(struct nd_outputs *o, struct nd_late_writes *late)
         nd_survivors_borrow(o->removed, &late->removed);
 }
 
-enum nd_status nd_outputs_return(struct nd_outputs *o, const struct nd_rows *rows,
+enum nd_status nd_outputs_return(struct nd_outputs *o, struct nd_rows *rows,
                                  struct nd_late_writes *late, struct nd_error *err)
 {
     const struct nd_buffer *manifest = &rows->manifest.text, *clusters = &rows->clusters.text;
     enum nd_status status = ND_OK;
 
-    if (rows->manifest.failed || rows->clusters.failed)
+    if (rows->manifest.failed || rows->clusters.failed || rows->revisits.failed)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    if (o->removed)
+    status = put_revisits(o, &rows->revisits, err);
+    if (status == ND_OK && o->removed)
         status = nd_survivors_return(o->removed, err);
     if (status == ND_OK && o->survivors)
         status = nd_survivors_return(o->survivors, err);
@@ -296,6 +360,7 @@ enum nd_status nd_outputs_publish(struct nd_outputs *o, struct nd_run_summary *s
 void nd_outputs_release(struct nd_outputs *o)
 {
     nd_output_discard(o->clusters);
+    nd_output_discard(o->revisits);
     nd_output_discard(o->manifest);
     nd_output_discard(o->summary);
     nd_output_discard(o->report);

@@ -43,6 +43,9 @@ struct nd_outputs {
     struct nd_survivors *removed;   /* likewise: the other records */
     uint32_t sources_given[2];      /* to the survivors, to the removed */
     struct nd_output *clusters, *manifest, *summary, *report;
+    struct nd_output *revisits;
+    bool has_revisit;      /* one has been written, and the warcinfo before it */
+    uint64_t fingerprint;  /* of the recipe, where revisits are written */
     struct nd_spool *rows; /* of the manifest */
 };
 
@@ -55,7 +58,7 @@ static inline bool nd_outputs_has_output(const struct nd_outputs *o)
 /* Whether documents are called by their names in some output. */
 static inline bool nd_outputs_has_names(const struct nd_outputs *o)
 {
-    return o->rows || o->clusters || o->annotates || o->report;
+    return o->rows || o->clusters || o->annotates || o->report || o->revisits;
 }
 
 /* Open what the options name, as far as the request heeds it.  ND_EIO, ND_ENOMEM. */
@@ -89,7 +92,7 @@ struct nd_late_writes {
     struct nd_late_write survivors, removed, clusters, rows;
 };
 void nd_outputs_borrow(struct nd_outputs *o, struct nd_late_writes *late);
-enum nd_status nd_outputs_return(struct nd_outputs *o, const struct nd_rows *rows,
+enum nd_status nd_outputs_return(struct nd_outputs *o, struct nd_rows *rows,
                                  struct nd_late_writes *late, struct nd_error *err);
 enum nd_status nd_outputs_write_late(const struct nd_outputs *o, struct nd_rows *rows,
                                      struct nd_late_writes *late, struct nd_error *err);

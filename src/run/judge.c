@@ -139,10 +139,12 @@ enum nd_status nd_run_claim(struct nd_run *run, struct nd_error *err)
     const struct nd_run_request *r = run->request;
     const struct nd_run_options *o = run->options;
     const bool has_evidence = r->writes_evidence && !r->is_dry;
-    const char *const evidence[] = {
-        r->writes_summary ? o->summary : NULL,
-        has_evidence || r->writes_manifest ? o->manifest : NULL, has_evidence ? o->clusters : NULL,
-        has_evidence ? o->report : NULL, has_evidence ? o->removed : NULL};
+    const char *const evidence[] = {r->writes_summary ? o->summary : NULL,
+                                    has_evidence || r->writes_manifest ? o->manifest : NULL,
+                                    has_evidence ? o->clusters : NULL,
+                                    has_evidence ? o->report : NULL,
+                                    has_evidence ? o->removed : NULL,
+                                    has_evidence ? o->revisit : NULL};
     const char *output = o->output ? o->output : "-";
     enum nd_status status = note_all(run, err);
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/thread/thread.h"
 #include "evidence/difference.h"
+#include "report/revisit.h"
 #include "report/summary.h"
 #include "sketches/known_rows.h"
 
@@ -156,6 +157,34 @@ static enum nd_status find_difference(struct nd_run *run, struct worker_batch *b
                : status;
 }
 
+/* Make the revisit record of a removed one, of the records as they stand in the archives. */
+static enum nd_status put_revisit(struct nd_run *run, struct worker_batch *b, size_t item,
+                                  unsigned worker, struct nd_error *err)
+{
+    const struct nd_decision *decision = &b->decision[item];
+    const struct nd_parsed *removed = &b->batch->parsed[b->index[item]], *kept;
+    const struct nd_place *place = &b->place[item];
+    struct nd_revisit revisit = {
+        .removed = {removed->source, removed->record.bytes, removed->record.line},
+        .decision = decision,
+        .recipe = run->recipe,
+        .fingerprint = run->outputs.fingerprint};
+    enum nd_status status;
+
+    if (!follows_earlier(b, item)) {
+        kept = &b->batch->parsed[b->index[decision->kept - b->first]];
+        revisit.kept =
+            (struct nd_revisit_record){kept->source, kept->record.bytes, kept->record.line};
+        return nd_revisit_put(&b->rows.revisits, &revisit, err);
+    }
+    revisit.kept.source = nd_reading_source(run->reading, place->source);
+    revisit.kept.line = place->line;
+    nd_pool_read_lock(run->pool, worker); /* a document that is kept now may go to the spool */
+    status = nd_lookup_record(run->lookup, place, worker, &revisit.kept.bytes, err);
+    nd_pool_read_unlock(run->pool, worker);
+    return status == ND_OK ? nd_revisit_put(&b->rows.revisits, &revisit, err) : status;
+}
+
 static enum nd_status put_removed(struct nd_run *run, struct worker_batch *b, size_t item,
                                   unsigned worker, struct nd_error *err)
 {
@@ -186,7 +215,8 @@ static enum nd_status put_removed(struct nd_run *run, struct worker_batch *b, si
                        parts);
     if (run->outputs.clusters)
         nd_row_cluster(&b->rows.clusters, &removed.name, &kept.name, NULL);
-    return status;
+    return status == ND_OK && run->outputs.revisits ? put_revisit(run, b, item, worker, err)
+                                                    : status;
 }
 
 static void put_kept(const struct nd_run *run, struct worker_batch *b, size_t place)

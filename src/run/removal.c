@@ -6,6 +6,7 @@
 #include "loads/staged.h"
 #include "report/annotation.h"
 #include "report/copies.h"
+#include "report/revisit.h"
 #include "run/run_parts.h"
 
 #include <string.h>
@@ -198,6 +199,33 @@ static enum nd_status note_example(struct nd_emitter *e, const struct nd_parsed 
     return status == ND_OK ? nd_examples_add(e->run->examples, &example, err) : status;
 }
 
+/* Make the revisit record of a removed one, of the records as they stand in the archives. */
+static enum nd_status put_revisit(struct nd_emitter *e, const struct nd_parsed *loaded,
+                                  const struct nd_removal *removal, const struct nd_party *kept,
+                                  const struct nd_decision *decision, struct nd_error *err)
+{
+    const struct nd_run *run = e->run;
+    struct nd_revisit revisit = {
+        .removed = {loaded->source, loaded->record.bytes, loaded->record.line},
+        .kept_id = kept->name.text,
+        .decision = decision,
+        .recipe = run->recipe,
+        .fingerprint = run->outputs.fingerprint};
+    struct nd_place place;
+    enum nd_status status;
+
+    if (e->party_of && removal->kept >= e->n_records)
+        return nd_revisit_put(&e->rows.revisits, &revisit, err);
+    status = e->place_of(e->context, removal->kept, &place, err);
+    if (status == ND_OK)
+        status = nd_lookup_record(run->lookup, &place, 0, &revisit.kept.bytes, err);
+    if (status != ND_OK)
+        return status;
+    revisit.kept.source = nd_reading_source(run->reading, place.source);
+    revisit.kept.line = place.line;
+    return nd_revisit_put(&e->rows.revisits, &revisit, err);
+}
+
 static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *removed,
                                   const struct nd_parsed *loaded, const struct nd_removal *removal,
                                   const struct nd_agreement *agreement, struct nd_error *err)
@@ -223,6 +251,8 @@ static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *r
         put_cluster(e, &removed->name, &kept.name, "removed");
     if (status == ND_OK && run->examples)
         status = note_example(e, loaded, removal, removed, &kept, &decision, err);
+    if (status == ND_OK && run->outputs.revisits)
+        status = put_revisit(e, loaded, removal, &kept, &decision, err);
     if (status != ND_OK || (!run->outputs.rows && !run->outputs.annotates))
         return status;
     if (has_via) {

@@ -70,6 +70,8 @@ static enum nd_status check_survivors(const struct nd_run_options *o, struct nd_
                        o->copy_to   ? "copy-to"
                        : o->link_to ? "link-to"
                                     : "null");
+    if (o->annotate && o->revisit)
+        return nd_fail(err, ND_EINVAL, "revisit does not go with annotate, which removes nothing");
     if (o->annotate && nd_input_charset(&o->input))
         return nd_fail(
             err, ND_EINVAL,
@@ -94,6 +96,9 @@ static enum nd_status check_none(const struct nd_run_options *o,
                        "and later documents of it would be kept");
     if (o->annotate)
         return nd_fail(err, ND_EINVAL, "annotate does not go with keep none: it removes nothing");
+    if (o->revisit)
+        return nd_fail(err, ND_EINVAL,
+                       "revisit does not go with keep none: its records refer to kept ones");
     return ND_OK;
 }
 
@@ -702,6 +707,7 @@ static enum nd_status complete(struct nd_run *run, struct nd_output *out, struct
     if (status == ND_OK)
         status = nd_run_ask(run, err);
     status = finish(&o->clusters, status, err);
+    status = finish(&o->revisits, status, err);
     if (status == ND_OK && o->manifest)
         status = nd_manifest_put_header(o->manifest, run->recipe, run->options, run->summary,
                                         run->reading, run->against, run->request, err);
@@ -1029,6 +1035,7 @@ enum nd_status nd_run_rehearse(const struct nd_run_options *options,
     rehearsal.summary = watch->write ? options->output : NULL;
     rehearsal.output = rehearsal.output_dir = rehearsal.copy_to = rehearsal.link_to = NULL;
     rehearsal.removed = rehearsal.manifest = rehearsal.clusters = rehearsal.report = NULL;
+    rehearsal.revisit = NULL;
     rehearsal.predicted = NULL;
     rehearsal.annotate = rehearsal.append = rehearsal.differs = 0;
     rehearsal.copies_field = NULL;

@@ -17,6 +17,7 @@ static const char *needs_text(const struct nd_run *run)
            : o->copies_field ? "copies-field"
            : o->differs      ? "differs"
            : o->report       ? "report"
+           : o->revisit      ? "revisit"
            : o->output_dir   ? "output-dir"
            : o->copy_to      ? "copy-to"
            : o->link_to      ? "link-to"

@@ -127,9 +127,11 @@ static enum nd_status check(const struct nd_run_options *options,
 
     if (!params->decisions)
         return nd_fail(err, ND_EINVAL, "no decisions: name a manifest or a file of clusters");
-    if (options->annotate || options->manifest || options->clusters || options->summary)
-        return nd_fail(err, ND_EINVAL,
-                       "apply decides nothing: it has no annotate, manifest, clusters or summary");
+    if (options->annotate || options->manifest || options->clusters || options->summary ||
+        options->revisit)
+        return nd_fail(
+            err, ND_EINVAL,
+            "apply decides nothing: it has no annotate, manifest, clusters, revisit or summary");
     for (size_t i = 0; i < options->n_paths; i++)
         reads_input |= strcmp(options->paths[i], "-") == 0;
     if (reads_input && strcmp(params->decisions, "-") == 0)

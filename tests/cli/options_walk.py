@@ -19,6 +19,8 @@ def make_files():
     put("docs.jsonl", "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows))
     put("bad.jsonl", "".join(json.dumps(r) + "\n" for r in rows * 4) + "{broken\n" + '{"id":"e"}\n')
     put("forms.jsonl", "".join(json.dumps({"id": f"f{i}", "text": f"{rows[0]['text']} {i}"}) + "\n" for i in range(3)))
+    page = "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: http://{}.org/\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n{}\r\n\r\n"
+    put("pages.warc", "".join(page.format(host, len(" ".join(WORDS)), " ".join(WORDS)) for host in "ab"))
     put("a.txt", " ".join(WORDS) + "\n\nA part\n\n" + " ".join(WORDS) + "\n")
     put("b.txt", " ".join(WORDS[:9]) + " and " + " ".join(WORDS[9:]) + "\n")
     os.mkdir("dir")
@@ -245,7 +247,7 @@ TRY = {
     "output-dir": "out/d",
     "copy-to": "out/d",
     "link-to": "out/d",
-    "removed": "out/r",
+    "removed": "out/r", "revisit": ("out/r.warc", "pages.warc"),
     "annotate": FLAG,
     "copies-field": "copies",
     "manifest": "out/m2",

@@ -22,6 +22,10 @@ inputs() {
     neardup index build fp -o index.ndx
     neardup dedup d/docs.jsonl -q -o /dev/null --clusters clusters.tsv --manifest manifest
     neardup plan d/docs.jsonl -q -o plan.json >/dev/null
+    for page in a b; do
+        printf 'WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: http://%s.org/\r\n' $page
+        printf 'Content-Type: text/plain\r\nContent-Length: 22\r\n\r\nthe same in two places\r\n\r\n'
+    done >pages.warc
     printf "a\tb\t1\n" >pairs.tsv
     jq -r .text d/docs.jsonl | head -1 >one.txt
 }
@@ -33,6 +37,7 @@ d/docs.jsonl | dedup d/docs.jsonl -q -o /dev/null --manifest OUT
 d/docs.jsonl | dedup d/docs.jsonl -q -o /dev/null --clusters OUT
 d/docs.jsonl | dedup d/docs.jsonl -q -o /dev/null --summary OUT
 d/docs.jsonl | dedup d/docs.jsonl -q -o /dev/null --removed OUT
+pages.warc | dedup pages.warc -q -o /dev/null --revisit OUT
 d/docs.jsonl | dedup d/docs.jsonl -q -n --summary OUT
 d/docs.jsonl | dedup d/docs.jsonl -q --annotate -o OUT
 d/docs.jsonl | dedup d -q --annotate --cluster components -o OUT

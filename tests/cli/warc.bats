@@ -204,6 +204,30 @@ while data:
     cmp all.warc out.warc
 }
 
+@test "warc: revisit records say which kept page stands for a removed one" {
+    python3 "$BATS_TEST_DIRNAME/revisit_model.py" "$NEARDUP" "$(sized 10 200)"
+}
+
+@test "warc: revisit records are written only of web archives, and for kept pages" {
+    answer http://a.org/ "$BUY" >a.warc
+    jq -nc --arg t "$BUY" '{id: "x", text: $t}' >b.jsonl
+    run neardup dedup -q a.warc b.jsonl --output-dir out --revisit r.warc
+    [ "$status" -eq 2 ]
+    [[ $output == *"b.jsonl:1: is removed, and is no record of a web archive: revisit writes"* ]]
+    [ ! -e r.warc ]
+    run neardup dedup -q a.warc -o out.warc --keep none --revisit r.warc
+    [ "$status" -eq 2 ]
+    [[ $output == *"revisit does not go with keep none"* ]]
+    run neardup dedup -q b.jsonl -o out.jsonl --annotate --revisit r.warc
+    [ "$status" -eq 2 ]
+    [[ $output == *"revisit does not go with annotate"* ]]
+    neardup dedup -q b.jsonl a.warc --output-dir out --revisit r.warc
+    [ "$(grep -c '^WARC-Refers-To' r.warc)" -eq 0 ]
+    [ "$(grep -c '^Neardup-Resemblance: 0[.]9' r.warc)" -eq 1 ]
+    neardup dedup -q a.warc -o out.warc --revisit none.warc.gz
+    [ "$(zcat none.warc.gz | wc -c)" -eq 0 ]
+}
+
 @test "warc: what is damaged is reported with its place and the rest is read" {
     { info one; echo junk; answer http://a.org/ "$BUY"; answer http://b.org/ "$MEET"; } >a.warc
     truncate -s -20 a.warc

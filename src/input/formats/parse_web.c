@@ -9,7 +9,6 @@
 #include "input/formats/web_cut.h"
 #include "input/library/libxml_load.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,7 +17,7 @@ struct web_page {
     enum nd_web_dialect dialect;
     struct nd_web_record record;
     struct nd_web_body body;
-    char site[ND_HOST_MAX + 1], date[24];
+    char site[ND_HOST_MAX + 1], date[ND_WEB_DATE_BYTES];
     size_t site_len;
 };
 
@@ -27,41 +26,19 @@ struct web_page {
 /* 1: it is found; 0: the record is refused. */
 static int find_main(struct nd_parsing *p, struct nd_view group, struct web_page *w)
 {
-    size_t at = 0;
+    const struct nd_web_record *r = &w->record;
 
-    while (at < group.len) {
-        struct nd_web_record r;
-
-        nd_web_read(w->dialect, group.data + at, group.len - at, &r);
-        if (r.kind == ND_WEB_DAMAGE)
-            return nd_parsing_refuse(p, "no record begins here: %zu bytes are passed over",
-                                     group.len - at);
-        if (r.is_cut)
-            return nd_parsing_refuse(p, "a record ends after %zu of its %llu bytes", r.content.len,
-                                     (unsigned long long)r.stated);
-        w->record = r;
-        nd_web_body_find(&r, &w->body);
-        if (r.kind != ND_WEB_REQUEST && r.kind != ND_WEB_INFO &&
-            (r.kind != ND_WEB_METADATA || w->body.text == ND_WEB_PLAIN))
-            return 1;
-        at += r.len;
-    }
+    if (nd_web_find_main(w->dialect, group, &w->record, &w->body))
+        return 1;
+    if (group.len && r->kind == ND_WEB_DAMAGE)
+        return nd_parsing_refuse(p, "no record begins here: %zu bytes are passed over", r->len);
+    if (r->is_cut)
+        return nd_parsing_refuse(p, "a record ends after %zu of its %llu bytes", r->content.len,
+                                 (unsigned long long)r->stated);
     return nd_parsing_refuse(p, "a record of an archive has no body");
 }
 
 /* ---- Fields ---- */
-
-/* "20080430204825" as "2008-04-30T20:48:25Z". */
-static struct nd_view date_of(struct web_page *w)
-{
-    struct nd_view d = w->record.date;
-
-    if (w->dialect == ND_WEB_WARC || d.len != 14)
-        return d;
-    (void)snprintf(w->date, sizeof w->date, "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", d.data, d.data + 4,
-                   d.data + 6, d.data + 8, d.data + 10, d.data + 12);
-    return (struct nd_view){w->date, 20};
-}
 
 static struct nd_view site_of(struct web_page *w)
 {
@@ -104,7 +81,7 @@ static struct nd_view field_of(struct web_page *w, struct nd_view name)
     if (nd_view_is(name, "site"))
         return site_of(w);
     if (nd_view_is(name, "date"))
-        return date_of(w);
+        return nd_web_date(w->dialect, &w->record, w->date);
     if (nd_view_is(name, "status"))
         return w->body.status;
     if (nd_view_is(name, "type"))

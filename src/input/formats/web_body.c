@@ -171,6 +171,23 @@ static enum nd_web_text text_of(const struct nd_web_record *r, const struct nd_w
     return found == ND_WEB_PLAIN && is_xml(without_parameters(b->type)) ? ND_WEB_NOT_TEXT : found;
 }
 
+bool nd_web_find_main(enum nd_web_dialect dialect, struct nd_view group, struct nd_web_record *r,
+                      struct nd_web_body *body)
+{
+    *r = (struct nd_web_record){.kind = ND_WEB_DAMAGE};
+    while (group.len) {
+        nd_web_read(dialect, group.data, group.len, r);
+        if (r->kind == ND_WEB_DAMAGE || r->is_cut)
+            return false;
+        nd_web_body_find(r, body);
+        if (r->kind != ND_WEB_REQUEST && r->kind != ND_WEB_INFO &&
+            (r->kind != ND_WEB_METADATA || body->text == ND_WEB_PLAIN))
+            return true;
+        group = nd_view_from(group, r->len);
+    }
+    return false;
+}
+
 void nd_web_body_find(const struct nd_web_record *r, struct nd_web_body *body)
 {
 #define FIELD(name) nd_web_field(body->http, name, sizeof(name) - 1)

@@ -28,6 +28,13 @@ struct nd_web_body {
  * (text). */
 void nd_web_body_find(const struct nd_web_record *r, struct nd_web_body *body);
 
+/*
+ * Find the record of a group that has the body.  False: there is none, or what is found in its place,
+ * *r, is damage (r->kind) or cut short (r->is_cut).
+ */
+bool nd_web_find_main(enum nd_web_dialect dialect, struct nd_view group, struct nd_web_record *r,
+                      struct nd_web_body *body);
+
 /* Tell what bytes are whose type is not known. */
 enum nd_web_text nd_web_sniff(const char *bytes, size_t len);
 

@@ -11,6 +11,7 @@
 #include "base/view.h"
 #include "input/formats/lines.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -173,6 +174,18 @@ static struct nd_view without_angles(struct nd_view v)
     if (v.len > 2 && v.data[0] == '<' && v.data[v.len - 1] == '>')
         return (struct nd_view){v.data + 1, v.len - 2};
     return v;
+}
+
+struct nd_view nd_web_date(enum nd_web_dialect dialect, const struct nd_web_record *r,
+                           char room[ND_WEB_DATE_BYTES])
+{
+    const char *d = r->date.data;
+
+    if (dialect == ND_WEB_WARC || r->date.len != ARC_DATE_DIGITS)
+        return r->date;
+    (void)snprintf(room, ND_WEB_DATE_BYTES, "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", d, d + 4, d + 6,
+                   d + 8, d + 10, d + 12);
+    return (struct nd_view){room, 20};
 }
 
 static enum nd_web_kind kind_of(struct nd_view type)

@@ -64,6 +64,11 @@ enum nd_cut_answer nd_web_end(enum nd_web_dialect dialect, const char *bytes, si
 void nd_web_read(enum nd_web_dialect dialect, const char *bytes, size_t len,
                  struct nd_web_record *r);
 
+/* Return the date as WARC writes it; that of ARC, of 14 digits, is put into `room`. */
+enum { ND_WEB_DATE_BYTES = 24 };
+struct nd_view nd_web_date(enum nd_web_dialect dialect, const struct nd_web_record *r,
+                           char room[ND_WEB_DATE_BYTES]);
+
 /* Return the value of the first field of this name (in any case) in a head of lines `name: value`,
  * without the white space around it.  data NULL: it has none. */
 struct nd_view nd_web_field(struct nd_view head, const char *name, size_t name_len);

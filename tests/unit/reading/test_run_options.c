@@ -58,6 +58,7 @@ static const struct {
     {"record-field", "lang", NULL, ""},
     {"record-length", "yes", "no", ""},
     {"removed", "r.jsonl", NULL, ""},
+    {"revisit", "r.warc.gz", NULL, ""},
     {"security-field", "readers", NULL, ""},
     {"sketches", "yes", "no", "on"},
     {"strict", "yes", "no", "YES"},
