@@ -391,9 +391,9 @@ static int cmd_report(struct settings *s)
     status = nd_run_report(s->run, &s->use.report, &events, &summary, &err);
     report_end(&report);
     if (status == ND_OK && summary.left_out)
-        say("done, but the texts of %" PRIu64 " of %" PRIu64
-            " pairs were not found; the page says so",
-            summary.left_out, summary.found + summary.left_out);
+        caution("done, but the texts of %" PRIu64 " of %" PRIu64
+                " pairs were not found; the page says so",
+                summary.left_out, summary.found + summary.left_out);
     if (status == ND_OK)
         return summary.left_out ? 3 : 0;
     return report_use(s, status, &err, &summary);

@@ -885,7 +885,8 @@ const struct option option_table[] = {
     {NULL, "json", 0, NULL, "with --annotate, write a JSON object for messages too", FOR_FILTER,
      SET(set_json)},
     {NULL, "color", 0, "WHEN",
-     "auto: on a terminal, unless NO_COLOR is set; always, or never (default: auto)", FOR_COMPARE,
+     "auto: on a terminal, unless NO_COLOR is set; always, or never (default: auto)",
+     FOR_COMPARE | FOR_EXPLAIN | FOR_DEDUP | FOR_PAIRS | FOR_FILTER,
      WORD(use.color, "auto always never")},
 
     {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",

@@ -6,6 +6,7 @@
  * follows from the outcome of the run.
  */
 #include "report.h"
+#include "color.h"
 #include "file_list.h"
 #include "print_figures.h"
 #include "signals.h"
@@ -44,18 +45,50 @@ void put_name(const char *text)
     }
 }
 
+/* "neardup: " and the message; a warning says so itself. */
+static void put_message(enum hue hue, const char *format, va_list arguments)
+{
+    static const char warning[] = "warning: ";
+    char message[4096]; /* messages of the library are shorter */
+    const char *rest = message;
+
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    take_line_away();
+    fprintf(stderr, "%sneardup: ", color_code(stderr, hue));
+    if (strncmp(message, warning, sizeof warning - 1) == 0) {
+        rest += sizeof warning - 1;
+        fputs(warning, stderr);
+    }
+    fputs(color_code(stderr, HUE_PLAIN), stderr);
+    put_name(rest);
+    fputc('\n', stderr);
+}
+
 void say(const char *format, ...)
 {
-    char message[4096]; /* messages of the library are shorter */
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(message, sizeof message, format, arguments);
+    put_message(HUE_RED, format, arguments);
     va_end(arguments);
-    take_line_away();
-    fputs("neardup: ", stderr);
-    put_name(message);
-    fputc('\n', stderr);
+}
+
+void caution(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    put_message(HUE_YELLOW, format, arguments);
+    va_end(arguments);
+}
+
+void inform(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    put_message(HUE_BOLD, format, arguments);
+    va_end(arguments);
 }
 
 static void tell_problem(void *context, const struct nd_problem *problem)
@@ -67,11 +100,15 @@ static void tell_problem(void *context, const struct nd_problem *problem)
         return;
     if (r->problems[problem->kind]++ >= SHOWN)
         return;
-    if (problem->kind == ND_PROBLEM_FAILED &&
-        file_lists_place(r->settings, problem->message, place))
+    if (problem->kind == ND_PROBLEM_WARNING)
+        caution("warning: %s", problem->message);
+    else if (problem->kind == ND_PROBLEM_NOTE)
+        inform("%s", problem->message);
+    else if (problem->kind == ND_PROBLEM_FAILED &&
+             file_lists_place(r->settings, problem->message, place))
         say("%s: %s", place, problem->message);
     else
-        say("%s%s", problem->kind == ND_PROBLEM_WARNING ? "warning: " : "", problem->message);
+        say("%s", problem->message);
 }
 
 static void tell_bad_record(void *context, const char *place, const char *reason)
@@ -79,7 +116,7 @@ static void tell_bad_record(void *context, const char *place, const char *reason
     struct report *r = context;
 
     if (r->bad_records++ < SHOWN)
-        say("%s: %s", place, reason);
+        caution("%s: %s", place, reason);
 }
 
 const char *bytes_text(double bytes, char out[32])
@@ -233,7 +270,7 @@ void report_replaced(const struct settings *s, const struct nd_use_summary *summ
 static void tell_rest(unsigned long long n, const char *what)
 {
     if (n > SHOWN)
-        say("%llu %s in all; only the first %d are shown above", n, what, SHOWN);
+        inform("%llu %s in all; only the first %d are shown above", n, what, SHOWN);
 }
 
 void report_end(struct report *r)
@@ -286,12 +323,12 @@ static int left_out(const struct nd_use_summary *o)
     count_text(o->left_out, "bad record", records);
     count_text(o->failed_inputs, "input", inputs);
     if (o->left_out && o->failed_inputs)
-        say("done, but %s and (parts of) %s that failed were left out", records, inputs);
+        caution("done, but %s and (parts of) %s that failed were left out", records, inputs);
     else if (o->left_out)
-        say("done, but %s %s left out", records, o->left_out == 1 ? "was" : "were");
+        caution("done, but %s %s left out", records, o->left_out == 1 ? "was" : "were");
     else
-        say("done, but (parts of) %s that failed %s left out", inputs,
-            o->failed_inputs == 1 ? "was" : "were");
+        caution("done, but (parts of) %s that failed %s left out", inputs,
+                o->failed_inputs == 1 ? "was" : "were");
     return 3;
 }
 
@@ -328,6 +365,12 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* The line above some rows. */
+static void heading(const char *text)
+{
+    fprintf(stderr, "%s%s%s\n", color_code(stderr, HUE_BOLD), text, color_code(stderr, HUE_PLAIN));
+}
+
 static void row(const char *name, uint64_t value)
 {
     fprintf(stderr, "  %-22s %12llu\n", name, (unsigned long long)value);
@@ -344,6 +387,16 @@ static void row_if(const char *name, uint64_t value)
 {
     if (value)
         row(name, value);
+}
+
+/* Print a line about what was left out. */
+static void bad_row_if(const char *name, uint64_t value)
+{
+    if (!value)
+        return;
+    fputs(color_code(stderr, HUE_YELLOW), stderr);
+    row(name, value);
+    fputs(color_code(stderr, HUE_PLAIN), stderr);
 }
 
 static void print_kind(const struct nd_run_kind *kind)
@@ -373,7 +426,7 @@ static void print_kind(const struct nd_run_kind *kind)
 
 static void print_inputs(const struct nd_run_summary *s)
 {
-    fputs("Inputs and their formats\n", stderr);
+    heading("Inputs and their formats");
     for (size_t i = 0; i < s->n_kinds; i++)
         print_kind(&s->kinds[i]);
     if (s->other_sources)
@@ -382,7 +435,7 @@ static void print_inputs(const struct nd_run_summary *s)
 
 static void print_counts(const struct nd_run_summary *s)
 {
-    fputs("Documents\n", stderr);
+    heading("Documents");
     row("read", s->documents);
     if (s->documents && !s->lists_pairs) {
         row_of(s->filters     ? "match no prototype"
@@ -415,8 +468,8 @@ static void print_counts(const struct nd_run_summary *s)
     row_if("seen before", s->seen_documents);
     row_if("of these, met", s->seen_met);
     row_if("added to what was seen", s->appended);
-    row_if("bad records", s->bad_records);
-    row_if("inputs that failed", s->failed_inputs);
+    bad_row_if("bad records", s->bad_records);
+    bad_row_if("inputs that failed", s->failed_inputs);
     row_if("invalid UTF-8 repaired", s->repaired);
     row_if(s->ids_full ? "repeated ids, at least" : "repeated ids", s->double_ids);
 }
@@ -436,11 +489,11 @@ static void print_measured(const struct nd_run_summary *s)
         most = s->measured[i].documents > most ? s->measured[i].documents : most;
     for (uint64_t limit = 1000000; most >= limit && width < 18; limit *= 10)
         width++;
-    fprintf(stderr, "Near %s, by %s\n",
+    fprintf(stderr, "%sNear %s, by %s%s\n", color_code(stderr, HUE_BOLD),
             s->annotates ? "duplicates"
             : s->filters ? "matches"
                          : "documents removed",
-            s->measured_by);
+            s->measured_by, color_code(stderr, HUE_PLAIN));
     for (size_t from = 0, to; from < s->n_measured; from = to) {
         to = from + COLUMNS < s->n_measured ? from + COLUMNS : s->n_measured;
         fputs(" ", stderr);
@@ -459,7 +512,7 @@ static void print_largest(const struct nd_run_summary *s)
 {
     if (!s->n_largest)
         return;
-    fputs("Largest clusters\n", stderr);
+    heading("Largest clusters");
     for (size_t i = 0; i < s->n_largest; i++)
         fprintf(stderr, "  %12llu  %s\n", (unsigned long long)s->largest[i].documents,
                 s->largest[i].id);
@@ -469,7 +522,7 @@ static void print_quoted(const struct nd_run_summary *s)
 {
     if (!s->n_quoted)
         return;
-    fputs("Documents that match some of\n", stderr);
+    heading("Documents that match some of");
     for (size_t i = 0; i < s->n_quoted; i++) {
         fprintf(stderr, "  %12llu  ", (unsigned long long)s->quoted[i].documents);
         put_name(s->quoted[i].name[0] ? s->quoted[i].name : "(no value)");
@@ -526,7 +579,7 @@ static void print_work(const struct nd_run_summary *s)
 {
     char peak[32], index[32];
 
-    fputs("Work\n", stderr);
+    heading("Work");
     print_rate(s);
     if (s->applies) {
         fprintf(stderr, "  peak memory %s\n", bytes_text((double)s->peak_bytes, peak));

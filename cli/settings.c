@@ -473,6 +473,7 @@ enum nd_status settings_parse(struct settings *s, const struct command *command,
         status = check_parts(s, command, err);
     if (status == ND_OK)
         status = apply(s, given, n_given, config, err);
+    color_choose(s->use.color);
     s->hamming.has_bits = is_given(s, "bits");
     s->hamming.has_distance = is_given(s, "distance");
     free(given);

@@ -15,6 +15,7 @@
 #include <neardup/sweep.h>
 #include <neardup/uses.h>
 
+#include "color.h"
 #include "config_file.h"
 
 /* A list of strings that grows. */
@@ -34,8 +35,6 @@ struct hamming_settings {
     bool raw, any_digits, fingerprints, merge, calibrate, has_bits, has_distance;
     bool records; /* the index is to be one of records */
 };
-
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Folders of the files that steps of reproductions read. */
 struct lab_places {
@@ -334,7 +333,10 @@ enum nd_status check_parts(const struct settings *s, const struct command *comma
 int index_plan(struct settings *s, const char *const *path, size_t n);
 int index_pairs(struct settings *s, const char *const *path, size_t n);
 
-/* Print a message "neardup: …" to standard error, after removing the progress line, if any. */
+/* Print a message "neardup: …" to standard error, after removing the progress line, if any: of an
+ * error; of a warning, or what was left out; of anything else. */
 void say(const char *format, ...) ND_PRINTF(1, 2);
+void caution(const char *format, ...) ND_PRINTF(1, 2);
+void inform(const char *format, ...) ND_PRINTF(1, 2);
 
 #endif

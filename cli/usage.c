@@ -104,13 +104,15 @@ void print_command_usage(const struct command *command, const char *part)
             continue;
         has_parts = has_parts || option_parts(o, command);
         if (group != printed)
-            printf("\n%s\n", group);
+            printf("\n%s%s%s\n", color_code(stdout, HUE_BOLD), group,
+                   color_code(stdout, HUE_PLAIN));
         printed = group;
         print_option(o, !part && o->parts && option_parts(o, command));
     }
     if (has_parts && !part)
         printf("\nFor the options of one part only: neardup %s PART --help\n", command->name);
-    printf("\nExamples\n%s", command->examples);
+    printf("\n%sExamples%s\n%s", color_code(stdout, HUE_BOLD), color_code(stdout, HUE_PLAIN),
+           command->examples);
 }
 
 /* ---- In one screen ---- */

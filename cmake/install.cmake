@@ -22,6 +22,8 @@ if(TARGET neardup)
     install(FILES completions/_neardup DESTINATION ${CMAKE_INSTALL_DATADIR}/${zsh_dir})
     install(FILES completions/neardup.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    # PowerShell looks nowhere: a profile names it.
+    install(FILES completions/neardup.ps1 DESTINATION ${CMAKE_INSTALL_DATADIR}/neardup)
 endif()
 
 # Where the loader looks first: so what is installed, unpacked or moved as a whole finds its own parts.

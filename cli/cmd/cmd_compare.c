@@ -1,5 +1,6 @@
 /* cmd_compare.c - neardup compare: two documents by every measure */
 #define _GNU_SOURCE
+#include "color.h"
 #include "report.h"
 #include "results.h"
 
@@ -15,21 +16,6 @@
 /* ---- What shows text: terms, passages, edits ------------------------------------------------- */
 
 enum { TERMS_SHOWN = 30, AROUND = 8 };
-
-#define RED "\033[31m"
-#define GREEN "\033[32m"
-#define BOLD "\033[1m"
-#define PLAIN "\033[0m"
-
-/* https://no-color.org: any value that is not empty. */
-static bool use_color(enum color color)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-    if (color != COLOR_AUTO)
-        return color == COLOR_ALWAYS;
-    return !(no && *no) && isatty(STDOUT_FILENO) && !(term && strcmp(term, "dumb") == 0);
-}
 
 /*
  * Print text of a document on one line. The text is UTF-8; runs of white space and of characters
@@ -141,10 +127,8 @@ static void put_span(const struct nd_comparison *c, unsigned which, size_t at, s
            last->offset + last->len);
 }
 
-static void show_passages(const struct nd_comparison *c, enum color color)
+static void show_passages(const struct nd_comparison *c)
 {
-    bool is_colored = use_color(color);
-
     printf("passages of A in B: %zu; they cover %" PRIu64 " of B's %zu tokens (%.1f%%), %" PRIu64
            " of A's %zu (%.1f%%)\n",
            c->n_passages, c->covered[1], c->tokens[1], percent(c->covered[1], c->tokens[1]),
@@ -152,14 +136,14 @@ static void show_passages(const struct nd_comparison *c, enum color color)
     for (size_t i = 0; i < c->n_passages; i++) {
         const struct nd_passage *p = &c->passage[i];
 
-        fputs(is_colored ? BOLD : "", stdout);
+        fputs(color_code(stdout, HUE_BOLD), stdout);
         printf("%zu tokens: ", p->count_b);
         put_span(c, 1, p->at_b, p->count_b);
         fputs(", ", stdout);
         put_span(c, 0, p->at_a, p->count_a);
         if (p->equal != p->count_b)
             printf(", %zu equal", p->equal);
-        fputs(is_colored ? PLAIN "\n  " : "\n  ", stdout);
+        printf("%s\n  ", color_code(stdout, HUE_PLAIN));
         put_tokens(c, 1, p->at_b, p->count_b);
         putchar('\n');
     }
@@ -170,9 +154,9 @@ static void put_marked(const struct nd_comparison *c, unsigned which, size_t at,
 {
     static const char *const mark[2][2] = {{"[-", "-]"}, {"{+", "+}"}};
 
-    fputs(is_colored ? which ? GREEN : RED : mark[which][0], stdout);
+    fputs(is_colored ? color_code(stdout, which ? HUE_GREEN : HUE_RED) : mark[which][0], stdout);
     put_tokens(c, which, at, count);
-    fputs(is_colored ? PLAIN : mark[which][1], stdout);
+    fputs(is_colored ? color_code(stdout, HUE_PLAIN) : mark[which][1], stdout);
 }
 
 /* Print kept tokens; the middle of a long run is left out. */
@@ -218,9 +202,9 @@ static size_t put_changes(const struct nd_comparison *c, size_t i, bool is_color
     return i;
 }
 
-static void show_edits(const struct nd_comparison *c, enum color color)
+static void show_edits(const struct nd_comparison *c)
 {
-    bool is_colored = use_color(color);
+    bool is_colored = color_is_on(stdout);
 
     if (c->edit_distance == ND_EDIT_BEYOND) {
         printf("edits from A to B: the cost is more than %" PRIu64 "; see --limit\n",
@@ -447,9 +431,9 @@ static int print(const struct settings *s, const struct nd_comparison *c, const 
     if (u->show & ND_COMPARE_WEIGHTS)
         show_weights(c);
     if (u->show & ND_COMPARE_PASSAGES)
-        show_passages(c, u->color);
+        show_passages(c);
     if (u->show & ND_COMPARE_SCRIPT)
-        show_edits(c, u->color);
+        show_edits(c);
     return 0;
 }
 

@@ -79,16 +79,19 @@ static void show_histograms(FILE *out, const struct nd_hash_histogram *h, unsign
 
 enum { TERMS_SHOWN = 30 };
 
-static void print_terms(struct results *to, const char *what, const struct nd_term *term, size_t n)
+/* The words have the hue. */
+static void print_terms(struct results *to, const char *what, enum hue hue,
+                        const struct nd_term *term, size_t n)
 {
-    printf("%s: %zu%s", what, n, n ? "\n " : "");
+    printf("%s: %zu%s%s", what, n, n ? "\n " : "",
+           n && hue != HUE_PLAIN ? color_code(to->file, hue) : "");
     for (size_t i = 0; i < n && i < TERMS_SHOWN; i++) {
         putchar(' ');
         results_put_id(to, term[i].text, strlen(term[i].text));
     }
     if (n > TERMS_SHOWN)
         printf(" … (%zu more)", n - TERMS_SHOWN);
-    putchar('\n');
+    puts(n && hue != HUE_PLAIN ? color_code(to->file, HUE_PLAIN) : "");
 }
 
 static double share(uint64_t part, uint64_t whole)
@@ -137,10 +140,12 @@ static void print_explanation(struct results *to, const struct nd_explanation *e
         printf("candidate chance:    %.6f with %u bands of %u\n", e->band_chance, e->bands,
                e->rows);
     printf("they differ in:      %s\n", nd_differs_name(e->differs_in));
-    print_terms(to, "terms in both", e->terms, e->n_shared);
-    print_terms(to, "terms only in A", e->terms + e->n_shared, e->n_only_a);
-    print_terms(to, "terms only in B", e->terms + e->n_shared + e->n_only_a, e->n_only_b);
-    printf("verdict: %s: %s\n", e->is_duplicate ? "duplicates" : "different", e->why);
+    print_terms(to, "terms in both", HUE_PLAIN, e->terms, e->n_shared);
+    print_terms(to, "terms only in A", HUE_RED, e->terms + e->n_shared, e->n_only_a);
+    print_terms(to, "terms only in B", HUE_GREEN, e->terms + e->n_shared + e->n_only_a,
+                e->n_only_b);
+    printf("verdict: %s%s%s: %s\n", color_code(to->file, HUE_BOLD),
+           e->is_duplicate ? "duplicates" : "different", color_code(to->file, HUE_PLAIN), e->why);
 }
 
 /* Print JSON if it was made; otherwise print the error and return false. */

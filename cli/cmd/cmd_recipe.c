@@ -31,7 +31,7 @@ void warn_of_recipe(const char *name, const struct nd_recipe *recipe)
     struct nd_error warning;
 
     for (size_t i = 0; nd_recipe_warning(recipe, i, &warning); i++)
-        say("%s%swarning: %s", name ? name : "", name ? ": " : "", warning.message);
+        caution("%s%swarning: %s", name ? name : "", name ? ": " : "", warning.message);
 }
 
 static const char *const verbs[] = {"list", "show", "check", "diff"};
@@ -49,7 +49,7 @@ static int list(const char *const *name, size_t n)
         printf("%-38s %.*s\n", nd_recipe_name(i), (int)about.len, about.data);
     }
     /* Printed to standard error, because scripts read the names. */
-    say("docs/choosing.md says which recipe suits which documents, with measurements");
+    inform("docs/choosing.md says which recipe suits which documents, with measurements");
     return close_output();
 }
 

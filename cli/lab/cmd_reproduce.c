@@ -263,7 +263,7 @@ static int reproduce_all(const struct settings *s, struct results *to, struct re
     if (page->file)
         lab_page_end(page->file);
     if (good && !s->quiet)
-        say("%zu series of numbers, %zu of them not as expected; %zu skipped, %zu failures",
+        inform("%zu series of numbers, %zu of them not as expected; %zu skipped, %zu failures",
             tally.done, tally.unexpected, tally.skipped, tally.failed);
     if (!good || tally.failed)
         return 2;

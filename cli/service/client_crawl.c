@@ -163,7 +163,7 @@ static int follow(struct client *c, struct nd_view list)
         status = one ? one : status;
     }
     if (status == 3)
-        say("done, but some documents could not be visited");
+        caution("done, but some documents could not be visited");
     return status;
 }
 

@@ -56,7 +56,7 @@ static void warn_of_plain_text(const struct http_options *options)
         (strncmp(host, "localhost", 9) == 0 && (!host[9] || strchr(":/", host[9]))))
         return;
     if (!options->quiet)
-        say("warning: the key is sent to %s without encryption", options->url);
+        caution("warning: the key is sent to %s without encryption", options->url);
 }
 
 struct http *http_new(const struct http_options *options, struct nd_error *err)
@@ -307,9 +307,9 @@ static void complain_once(struct http *h, const struct http_transfer *t, CURLcod
         return;
     h->has_complained = true;
     if (code == CURLE_OK)
-        say("%s is busy (%ld); trying again", h->base, status);
+        inform("%s is busy (%ld); trying again", h->base, status);
     else
-        say("%s: %s; trying again", h->base, *t->reason ? t->reason : curl_easy_strerror(code));
+        inform("%s: %s; trying again", h->base, *t->reason ? t->reason : curl_easy_strerror(code));
 }
 
 /* Set the time of the next attempt.  False: it has been tried for long enough. */

@@ -585,9 +585,9 @@ static void say_counts(const struct post *p)
 {
     double seconds = (double)(nd_monotonic_ms() - p->started_ms) / 1000;
 
-    say("%llu documents in %.1f s: %llu new, %llu duplicates, %llu near duplicates",
-        (unsigned long long)p->counts.answered, seconds, (unsigned long long)p->counts.news,
-        (unsigned long long)p->counts.duplicates, (unsigned long long)p->counts.near_duplicates);
+    inform("%llu documents in %.1f s: %llu new, %llu duplicates, %llu near duplicates",
+           (unsigned long long)p->counts.answered, seconds, (unsigned long long)p->counts.news,
+           (unsigned long long)p->counts.duplicates, (unsigned long long)p->counts.near_duplicates);
 }
 
 int post_finish(struct post *p, enum nd_status status, const struct nd_error *err)

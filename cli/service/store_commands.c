@@ -121,7 +121,7 @@ static int store_compact(struct settings *s)
     if (opened_close(&o, status, &err) != ND_OK)
         return store_failed(&err);
     if (!s->quiet)
-        say("%s: %s freed", s->paths.at[1], bytes_text((double)bytes, size));
+        inform("%s: %s freed", s->paths.at[1], bytes_text((double)bytes, size));
     return 0;
 }
 
@@ -138,7 +138,7 @@ static int store_backup(struct settings *s)
     if (opened_close(&o, status, &err) != ND_OK)
         return store_failed(&err);
     if (!s->quiet)
-        say("%s: copied to %s", s->paths.at[1], s->paths.at[2]);
+        inform("%s: copied to %s", s->paths.at[1], s->paths.at[2]);
     return 0;
 }
 
@@ -162,8 +162,8 @@ static int store_resketch(struct settings *s)
     if (opened_close(&o, status, &err) != ND_OK)
         return store_failed(&err);
     if (!s->quiet)
-        say("%s: %llu documents sketched again into %s", s->paths.at[1],
-            (unsigned long long)documents, s->paths.at[2]);
+        inform("%s: %llu documents sketched again into %s", s->paths.at[1],
+               (unsigned long long)documents, s->paths.at[2]);
     return 0;
 }
 

@@ -155,7 +155,7 @@ static int export_sketches(struct settings *s)
     if (status != ND_OK)
         return store_failed(&err);
     if (!s->quiet)
-        say("%llu documents", (unsigned long long)documents);
+        inform("%llu documents", (unsigned long long)documents);
     return 0;
 }
 
@@ -183,6 +183,6 @@ int store_export(struct settings *s)
     if (status != ND_OK)
         return results_close(&e.results, store_failed(&err));
     if (!s->quiet)
-        say("%llu documents", (unsigned long long)e.documents);
+        inform("%llu documents", (unsigned long long)e.documents);
     return results_close(&e.results, 0);
 }

@@ -330,8 +330,8 @@ int store_import(struct settings *s)
     else if (report.problems[ND_PROBLEM_FAILED])
         result = 3;
     if (m && (result || !s->quiet))
-        say("%llu documents were imported%s", (unsigned long long)m->documents,
-            result == 2 ? " before that" : "");
+        inform("%llu documents were imported%s", (unsigned long long)m->documents,
+               result == 2 ? " before that" : "");
     if (m) {
         object_reader_free(m->rows);
         object_reader_free(m->security);

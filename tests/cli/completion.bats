@@ -145,6 +145,21 @@ os.close(fd)
 PY
 }
 
+@test "completion: PowerShell" {
+    command -v pwsh || skip "no pwsh"
+    mkdir bin
+    ln -s "$NEARDUP" bin/neardup
+    in_pwsh() {
+        PATH=$PWD/bin:$PATH pwsh -NoProfile -Command ". $scripts/neardup.ps1
+            (TabExpansion2 '$1' ${#1}).CompletionMatches.CompletionText" | tr '\n' ' '
+    }
+    [ "$(in_pwsh 'neardup tem')" = "template " ]
+    [ "$(in_pwsh 'neardup dedup --cluster comp')" = "components complete " ]
+    [ "$(in_pwsh 'neardup dedup --cluster ')" = "star components complete " ]
+    [ "$(in_pwsh 'neardup dedup --unit=para')" = "--unit=paragraph " ]
+    [ "$(in_pwsh 'neardup dedup --max-ch')" = "--max-checks " ]
+}
+
 @test "completion: fish" {
     command -v fish || skip "no fish"
     mkdir bin home
