@@ -195,6 +195,7 @@ is_refused() {
 }
 
 @test "on a terminal the question comes when the counts are known, and only yes replaces" {
+    export NO_COLOR=1
     small_corpus
     cp small.jsonl before
     asked="neardup: the result replaces small.jsonl: 2 of 5 records would be gone. Replace? [y/N] "

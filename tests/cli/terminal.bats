@@ -29,7 +29,7 @@ sys.exit(f"{bad} in {text!r}" if bad else 0)'
         "sketch -q folder" "dedup -q evil.jsonl --clusters - -o /dev/null" "filter -q -p evil.jsonl evil.jsonl" \
         "explain --corpus evil.jsonl evil.jsonl:1 evil.jsonl:2" "track -q evil.jsonl" "collapse -q evil.jsonl"; do
         # shellcheck disable=SC2086
-        on_terminal $command >seen || true
+        NO_COLOR=1 on_terminal $command >seen || true
         [ -s seen ]
         is_clean <seen || { echo "$command"; cat -v seen; return 1; }
     done
