@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 FUZZ_SECONDS ?= 60
 jobs := $(shell nproc 2>/dev/null || echo 1)
 
-.PHONY: all demo test test-all nightly bench site lint format fuzz install deb tarball wheel check-packages clean help
+.PHONY: all demo test test-all nightly bench site lint format fuzz install deb tarball wheel duckdb check-packages clean help
 
 all:
 	@mkdir -p build
@@ -31,6 +31,7 @@ help:
 	@echo 'make deb        Debian packages, in build/deb/'
 	@echo 'make tarball    the command with what it needs, to unpack anywhere, in build/'
 	@echo 'make wheel      the Python package and the command as a wheel, and the sources, in build/wheel/dist/'
+	@echo 'make duckdb     the extension of DuckDB, built and tried, in build/duckdb/'
 	@echo 'make check-packages  both, each in a fresh Debian that has nothing else'
 	@echo 'make clean      remove build/'
 
@@ -94,6 +95,10 @@ tarball: all
 wheel: all
 	@tools/bootstrap.sh build test
 	@NEARDUP=$(CURDIR)/build/release/neardup tools/make-wheel.sh
+
+duckdb:
+	@tools/bootstrap.sh build test
+	@tools/make-duckdb.sh
 
 check-packages: all
 	@tools/bootstrap.sh build package

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 files=$(tools/list-files.sh 'src/*.c' 'src/*.h' 'src/*.cpp' 'cli/*.c' 'cli/*.h' 'include/*.h' \
-    'python/native/*.c' 'python/native/*.h')
+    'python/native/*.c' 'python/native/*.h' 'duckdb/*.c' 'duckdb/*.h')
 status=0
 
 echo "$files" | xargs awk '

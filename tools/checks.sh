@@ -158,6 +158,7 @@ all)
     step sanitized sanitized -L '^sanitized$'
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
     step python-asan hostile_python
+    step duckdb tools/make-duckdb.sh
     step eval tools/test-eval.sh build/eval "$PWD/build/release/neardup"
     spark_step
     lint_python
