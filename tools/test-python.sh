@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 kind=$1 folder=$(realpath -m "$2") command=$(realpath "$3") module=${4:-}
 packages=(pytest)
 if [ "$kind" = frameworks ]; then
-    packages+=(hypothesis numpy pyarrow polars pandas duckdb datasets fsspec scikit-learn imbalanced-learn scrapy datatrove orjson "ray[data]")
+    packages+=(hypothesis numpy pyarrow polars pandas duckdb datasets fsspec scikit-learn imbalanced-learn scrapy datatrove orjson mcp s3fs "moto[server,s3]" "ray[data]")
 fi
 python3 -m venv "$folder"
 # Modules that no test imports need not be compiled: that takes a minute of processor time.
