@@ -1,11 +1,15 @@
 /* commands.c - the table of commands; those that are one call of the library */
+#define _GNU_SOURCE
 #include "report.h"
 
 #include <neardup/result_file.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Without a path, read the standard input, unless it is a terminal. */
@@ -152,6 +156,76 @@ static void print_repeats(const struct nd_repeats_summary *r, const struct nd_us
     print_domains(r);
 }
 
+/* Open a file without a name.  Negative: errno says why. */
+static int open_nameless(const char *folder)
+{
+    char name[4096];
+    int file;
+
+    if (snprintf(name, sizeof name, "%s/.neardup-pipe-XXXXXX", folder) >= (int)sizeof name) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    file = mkstemp(name);
+    if (file >= 0)
+        (void)unlink(name);
+    return file;
+}
+
+/* Copy all that a pipe gives to a file without a name.  Negative: it cannot be written. */
+static int copy_pipe(int from, const char *folder)
+{
+    const int file = open_nameless(folder);
+    char piece[1 << 16];
+    ssize_t got = 1, done = 0;
+
+    while (file >= 0 && got > 0 && done >= 0) {
+        got = read(from, piece, sizeof piece);
+        for (ssize_t at = 0; at < got && done >= 0; at += done)
+            done = write(file, piece + at, (size_t)(got - at));
+    }
+    if (file < 0 || (got == 0 && done >= 0 && lseek(file, 0, SEEK_SET) == 0))
+        return file;
+    (void)close(file);
+    return -1;
+}
+
+/* Return the descriptor of an input that is already open: the standard input, and <(…), which is
+ * /dev/fd/63.  Negative: it is a name. */
+static int open_input(const char *path)
+{
+    int open = -1;
+
+    if (strcmp(path, "-") == 0)
+        return STDIN_FILENO;
+    return sscanf(path, "/dev/fd/%d", &open) == 1 || sscanf(path, "/proc/self/fd/%d", &open) == 1
+               ? open
+               : -1;
+}
+
+/* Have a file take the place of each pipe that is already open, so that it can be read twice. */
+static bool hold_pipes(const struct settings *s)
+{
+    const char *const folder = nd_run_options_get(s->run, "tmp", 0);
+    struct stat about;
+
+    for (size_t i = 0; i < s->paths.count; i++) {
+        const int open = open_input(s->paths.at[i]);
+        int file;
+
+        if (open < 0 || fstat(open, &about) != 0 || !S_ISFIFO(about.st_mode))
+            continue;
+        file = copy_pipe(open, folder);
+        if (file < 0 || dup2(file, open) < 0) {
+            say("%s: cannot be copied to a file in %s: %s", s->paths.at[i], folder,
+                strerror(errno));
+            return false;
+        }
+        (void)close(file);
+    }
+    return true;
+}
+
 static int cmd_repeats(struct settings *s)
 {
     struct report report = {.settings = s};
@@ -161,7 +235,7 @@ static int cmd_repeats(struct settings *s)
     struct nd_error err;
     enum nd_status status;
 
-    if (!use_standard_input(s))
+    if (!use_standard_input(s) || !hold_pipes(s))
         return 2;
     status = nd_run_repeats(s->run, &s->use.repeats, &events, &repeats, &summary, &err);
     report_end(&report);

@@ -492,6 +492,10 @@ const struct option option_table[] = {
      FOR_REPEATS, RATIO(use.repeats.near, 1, 1)},
     {NULL, "drop-empty", 0, NULL, "leave out records of which no word is left", FOR_REPEATS,
      FLAG(use.repeats.drop_empty)},
+    {NULL, "texts", 0, NULL,
+     "write JSON Lines of ids and texts, whatever the records are: also of pages, mail, feeds and "
+     "web archives",
+     FOR_REPEATS, FLAG(use.repeats.texts)},
     {NULL, "domain-field", 0, "FIELD",
      "count what is cut by the values of FIELD, addresses by their hosts (default: url, or the id, "
      "if they are addresses)",

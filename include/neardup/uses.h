@@ -499,6 +499,8 @@ struct nd_repeats_params {
     struct nd_ratio near;
     /* Records that cuts leave without a token are left out. */
     unsigned char drop_empty;
+    /* Write JSON Lines of the ids and texts in place of the records, whatever these are. */
+    unsigned char texts;
     /* The field by whose values the summary counts, addresses by their hosts.  NULL: "url", or the
      * id of a document without it, if they are addresses. */
     const char *domain_field;
@@ -513,8 +515,9 @@ ND_API const char *nd_repeats_cut_name(enum nd_repeats_cut cut);
  * their tokens are.  Each part that was cut stands in full in what is written.  The options
  * output_dir, manifest, summary and memory count as well.  The inputs are read
  * twice, for passages and near parts three times.  summary->found: cuts.
+ * The standard input is read again from where it began if it is a file.
  * ND_EINVAL: a limit is out of range, an input cannot be read twice, or its texts cannot be cut;
- * ND_EINPUT also where a document is neither JSON Lines nor plain text; ND_ECHANGED: the input
+ * ND_EINPUT also where a record is none of JSON Lines, a table or plain text, without `texts`; ND_ECHANGED: the input
  * changed meanwhile.
  */
 ND_API enum nd_status nd_run_repeats(const struct nd_run_options *options,

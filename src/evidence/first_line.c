@@ -71,6 +71,8 @@ static void put_repeats(const struct nd_first_line_repeats *r, struct nd_json *o
     if (r->near.p)
         nd_json_put_double(out, "near", (double)r->near.p / (double)r->near.q);
     nd_json_put_bool(out, "drop_empty", r->drop_empty);
+    if (r->texts)
+        nd_json_put_bool(out, "texts", true);
 }
 
 /* The options that change the result and are not in the recipe. */

@@ -34,7 +34,7 @@ struct nd_first_line_repeats {
     const char *cut;
     uint64_t tokens, occurrences;
     struct nd_ratio near; /* p 0: absent */
-    bool drop_empty;
+    bool drop_empty, texts;
 };
 
 /*

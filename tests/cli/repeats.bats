@@ -157,19 +157,88 @@ for d in range(3000):
     [ "$(tar xOf e.tar d/e/y.txt)" = "" ]
 }
 
+@test "repeats: tables keep their form" {
+    printf 'id,text,n\r\n1,"Home\nAbout ""us"" here\nnew",x\r\n2,home,y\r\n3,"home\nABOUT us here\nX ""q"" z",\r\n4,ab"x" c,\r\n5,x ab,w\r\n6,"q",q\r\n7,q,\r\n' >a.csv
+    neardup repeats -q a.csv -o b.csv
+    printf 'id,text,n\r\n1,"Home\nAbout ""us"" here\nnew",x\r\n2,,y\r\n3,"X ""q"" z",\r\n4,ab"x" c,\r\n5,x ab,w\r\n6,"q",q\r\n7,,\r\n' | cmp - b.csv
+    # A cell that would begin with a quote gets quotes, and so does what stands behind closed ones.
+    printf 'text,n\nab x,1\nab"x" c,2\n"c d"ab e,3\n' >a.csv
+    neardup repeats -q --cut passages --tokens 1 a.csv -o b.csv
+    printf 'text,n\nab x,1\n""""" c",2\n" dab e",3\n' | cmp - b.csv
+    # A row of one cell does not become a blank line, which would be no row.
+    printf 'text\nHome\nhome\n' >a.csv
+    neardup repeats -q a.csv -o b.csv
+    printf 'text\nHome\n""\n' | cmp - b.csv
+    cp a.csv a.tsv
+    neardup repeats -q a.tsv -o b.tsv
+    printf 'text\nHome\n \n' | cmp - b.tsv
+    [ "$(neardup sketch -q b.tsv | wc -l)" -eq 2 ]
+    printf 'text\tid\nHome\\nab\\\\cd\\q\t1\nhome\\nX\\\\cd q\tz\n' >a.tsv
+    neardup repeats -q a.tsv -o b.tsv
+    printf 'text\tid\nHome\\nab\\\\cd\\q\t1\nX\\\\cd q\tz\n' | cmp - b.tsv
+}
+
+@test "repeats: texts of pages, mail, feeds and web archives, as JSON Lines" {
+    mkdir d
+    printf '<title>T</title><p>Home page<p>one two' >d/a.html
+    printf 'From: a@b\nMessage-ID: <m@b>\n\nHome page\nthree words here\n' >d/b.eml
+    printf '<rss version="2.0"><channel><item><guid>i1</guid><description>home page</description></item><item><guid>i2</guid><description>four</description></item></channel></rss>' >d/c.rss
+    printf 'WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: http://a.org/x\r\nContent-Type: text/plain\r\nContent-Length: 14\r\n\r\nHome page\nfive\r\n\r\n' | gzip >d/e.warc.wet.gz
+    printf '{"id":7,"text":"HOME page\\nsix"}\n' >d/f.jsonl
+    printf 'Home page\n' >d/g.txt
+    neardup repeats -q --texts d -o out.jsonl --manifest m --summary s.json
+    diff out.jsonl - <<'END'
+{"id":"d/a.html","text":"T\nHome page\none two"}
+{"id":"m@b","text":"three words here\n"}
+{"id":"i1","text":""}
+{"id":"i2","text":"four"}
+{"id":"http://a.org/x","text":"five"}
+{"id":7,"text":"six"}
+{"id":"d/g.txt","text":""}
+END
+    head -1 m | grep -q '"texts":true'
+    [ "$(jq -c .domains s.json)" = '[{"name":"a.org","documents":1,"changed":1,"text_bytes":14,"cut_bytes":10}]' ]
+    [ "$(neardup repeats -q --texts --drop-empty d | wc -l)" -eq 5 ]
+    # Several text fields, pages in them, and other charsets.
+    printf '{"id":1,"a":"<p>one<p>Caf\351 x","b":"two"}\n{"id":2,"a":"<p>caf\351 X","b":"two"}\n' >a.jsonl
+    neardup repeats -q --texts --text-field a --text-field b --text-format html --charset latin1 a.jsonl -o b.jsonl
+    [ "$(jq -r 'select(.id == 2) | .text' b.jsonl | tr -d '\n')" = "" ]
+    jq -r 'select(.id == 1) | .text' b.jsonl | grep -q '^Café x two$'
+}
+
+@test "repeats: pipes are kept in a file for the second reading" {
+    setup_documents
+    neardup repeats -q a.jsonl -o b.jsonl
+    # shellcheck disable=SC2002 # a pipe is what is tested
+    cat a.jsonl | neardup repeats -q -o c.jsonl
+    cmp b.jsonl c.jsonl
+    # A file is read from where it stands.
+    tail -n +2 a.jsonl >rest.jsonl
+    { read -r _; neardup repeats -q -o c.jsonl; } <a.jsonl
+    neardup repeats -q rest.jsonl | cmp - c.jsonl
+    neardup repeats -q <(gzip -c a.jsonl) -o d.jsonl --tmp .
+    cmp b.jsonl d.jsonl
+    [ "$(find . -name '.neardup*')" = "" ]
+    neardup repeats -q --cut passages --tokens 2 - -o e.jsonl <a.jsonl
+    neardup repeats -q --cut passages --tokens 2 a.jsonl -o f.jsonl
+    cmp e.jsonl f.jsonl
+    run -2 neardup repeats -q --tmp none <(cat a.jsonl)
+    [[ "$output" == *": cannot be copied to a file in none: No such file or directory"* ]]
+}
+
 @test "repeats: what cannot be cut is refused, and nothing is written" {
     setup_documents
-    printf 'id,text\n1,a\n' >a.csv
     printf '<p>a page' >a.html
+    mkfifo pipe
     while IFS='|' read -r arguments message; do
         # shellcheck disable=SC2086
         run -2 neardup repeats -q $arguments -o out
         [[ "$output" == *"$message"* ]]
         [ ! -e out ]
     done <<'END'
-a.csv|a.csv is CSV, of which no parts are cut: only of JSON Lines and plain text
-a.html|a.html is HTML, of which no parts are cut
--|the documents are read twice, but standard input can be read only once
+a.html|a.html is HTML, of which no parts are cut as they stand: write the texts as JSON Lines (--texts)
+pipe|the documents are read twice, but pipe can be read only once
+a.html --texts --output-dir d|output-dir: texts go to one output
 a.jsonl --text-field id --text-field text|parts are cut of one text; name one field without *
 a.jsonl --text-field m.*.t|parts are cut of one text; name one field without *
 a.jsonl --text-format html|parts are cut of texts, and these are pages

@@ -24,7 +24,7 @@ import text as oracle_text  # noqa: E402
 NIGHTLY = "NEARDUP_NIGHTLY" in os.environ
 WORDS = ["bees", "wax", "Wax", "of", "the", "hive", "é", "e\u0301", "x\u00ady", "日本", "人", "語",
          "ﬁn", "㏂", "\u00ad", "J", "42", "\ufffd", "\U0001f600"]
-BETWEEN = [" ", " ", " ", ", ", ". ", "! ", "\n", "\n", "\r\n", "\n\n", "\n \n\n", "", "。", "-", "\t"]
+BETWEEN = ['"', "\\", " ", " ", " ", ", ", ". ", "! ", "\n", "\n", "\r\n", "\n\n", "\n \n\n", "", "。", "-", "\t"]
 
 
 # --- texts: lists of characters, each with its bytes in the record ------------------------------
@@ -41,14 +41,30 @@ def in_json(c, rnd):
     return rnd.choice(ways[:1] * 3 + ways) if c not in short else short[c]
 
 
-def random_characters(rnd, fragments, is_json):
+def in_record(c, rnd, kind):
+    """How a format writes a character."""
+    if kind == "json":
+        return in_json(c, rnd)
+    if kind == "quoted":
+        return b'""' if c == '"' else c.encode()
+    if kind == "tsv":
+        return {"\n": b"\\n", "\r": b"\\r", "\t": b"\\t", "\\": b"\\\\"}.get(c, c.encode())
+    return c.encode()
+
+
+def random_characters(rnd, fragments, kind):
     text = ""
     for _ in range(rnd.choice([0, 1, 2, 5, 9])):
         text += rnd.choice(fragments) if rnd.random() < .6 else rnd.choice(WORDS)
         text += rnd.choice(BETWEEN)
-    characters = [(c, in_json(c, rnd) if is_json else c.encode()) for c in text]
+    if kind == "bare":  # a cell without quotes
+        text = text.lstrip('"').translate(str.maketrans("\r\n,", "   "))
+    characters = [(c, in_record(c, rnd, kind)) for c in text]
+    for i, (c, _) in enumerate(characters[:-1]):  # a backslash that makes no escape may stand for itself
+        if kind == "tsv" and c == "\\" and characters[i + 1][0] not in "tnr\\\n\r\t" and rnd.random() < .5:
+            characters[i] = (c, b"\\")
     if rnd.random() < .2:  # what is no character is read as U+FFFD
-        raw = rnd.choice([b"\xff", b"\xe2\x82"] + [b"\\ud800"] * is_json)
+        raw = rnd.choice([b"\xff", b"\xe2\x82"] + [b"\\ud800"] * (kind == "json"))
         characters.insert(rnd.randrange(len(characters) + 1), ("\ufffd", raw))
     return characters
 
@@ -173,8 +189,9 @@ def separates(c):
     return bool(oracle_text.normalise(c)) and not words_of(c)
 
 
-def left_of(characters, cuts):
-    """Return what is left, as characters: one space where two words would become one."""
+def left_of(characters, cuts, kind):
+    """Return what is left, as characters: one space where two words would become one.  In TSV a backslash
+    before a cut is written so that it makes no escape with what follows."""
     text, left, at = "".join(c for c, _ in characters), [], 0
     union = []
     for begin, end in sorted(cuts):
@@ -184,6 +201,8 @@ def left_of(characters, cuts):
             union.append([begin, end])
     for begin, end in union:
         left += characters[at:begin]
+        if kind == "tsv" and begin > at and left[-1][0] == "\\":
+            left[-1] = ("\\", b"\\\\")
         if 0 < begin and end < len(text) and not separates(text[begin - 1]) and not separates(text[end]):
             left.append((" ", b" "))
         at = end
@@ -192,8 +211,13 @@ def left_of(characters, cuts):
 
 # --- one corpus ---------------------------------------------------------------------------------
 
-def record_of(number, characters, is_json):
+def record_of(number, characters, kind):
     raw = b"".join(r for _, r in characters)
+    is_json = kind == "json"
+    if kind in ("quoted", "bare", "tsv"):
+        if kind == "quoted" or (kind == "bare" and raw.startswith(b'"')):
+            raw = b'"%s"' % (raw if kind == "quoted" else raw.replace(b'"', b'""'))
+        return (b"\t" if kind == "tsv" else b",").join([b"%d" % number, url_of(number), raw, b"n"]) + b"\r\n"
     return b'{"id" :%d,"url":"%s","text":\t"%s", "n":[1,{"text":2}]}\n' % (
         number, url_of(number), raw) if is_json else raw
 
@@ -222,52 +246,67 @@ def contains(words, part):
 
 
 def check(neardup, rnd, folder):
-    is_json = rnd.random() < .7
+    kinds = rnd.choice([["json"], ["json"], ["text"], ["quoted", "bare"], ["tsv"]])
+    is_records, writes_texts = kinds != ["text"], rnd.random() < .2
     fragments = ["".join(rnd.choice(WORDS) + rnd.choice(BETWEEN) for _ in range(rnd.choice([2, 3, 6, 9])))
                  for _ in range(4)]
-    documents = [random_characters(rnd, fragments, is_json) for _ in range(rnd.choice([1, 3, 8, 30]))]
+    kind_of = [rnd.choice(kinds) for _ in range(rnd.choice([1, 3, 8, 30]))]
+    documents = [random_characters(rnd, fragments, kind) for kind in kind_of]
     cut = rnd.choice(["lines", "paragraphs", "sentences", "passages", "passages"])
     least = rnd.choice([1, 2, 3, 4, 6] if cut == "passages" else [1, 1, 2, 4])
     occurrences = rnd.choice([2, 2, 3])
     drops = rnd.random() < .3
     texts = ["".join(c for c, _ in d) for d in documents]
     rows, cuts = cut_all(texts, cut, least, occurrences)
-    left = [left_of(d, c) for d, c in zip(documents, cuts)]
+    left = [left_of(d, c, kind) for d, c, kind in zip(documents, cuts, kind_of)]
     stays = [not drops or not c or bool(words_of("".join(ch for ch, _ in l))) for c, l in zip(cuts, left)]
 
     for d, begin, end, source, _, _ in rows:
         kept = words_of("".join(c for c, _ in left[source]))
         assert contains(kept, words_of(texts[d][begin:end])), (texts[d][begin:end], kept)
 
-    if is_json:
-        (folder / "in.jsonl").write_bytes(b"".join(record_of(i, d, True) for i, d in enumerate(documents)))
-        names = ["in.jsonl"]
+    separator = b"\t" if kinds == ["tsv"] else b","
+    header = separator.join([b"id", b"url", b"text", b"n"]) + b"\n" if kinds[0] in ("quoted", "tsv") else b""
+    if is_records:
+        (folder / "in").write_bytes(header + b"".join(map(record_of, range(len(documents)), documents, kind_of)))
+        names = ["in"]
     else:
         names = [f"{i:03}.txt" for i in range(len(documents))]
         for name, d in zip(names, documents):
-            (folder / name).write_bytes(record_of(0, d, False))
-    to = ["-o", "out.jsonl"] if is_json else ["--output-dir", "out"]
+            (folder / name).write_bytes(record_of(0, d, "text"))
+    to = ["-o", "out"] + ["--texts"] * writes_texts if is_records or writes_texts else ["--output-dir", "out"]
+    form = {"json": "jsonl", "quoted": "csv", "tsv": "tsv", "text": "text"}[kinds[0]]
     done = subprocess.run([neardup, "repeats", "-q", "--cut", cut, "--tokens", str(least), "--occurrences",
                            str(occurrences), "-j", str(rnd.choice([1, 3])), "--manifest", "m.jsonl",
                            "--summary", "s.json",
                            *["--drop-empty"] * drops, *["--memory", "64M"] * (rnd.random() < .3),
-                           *["--format", "text"] * (not is_json), *to, *names],
+                           "--format", form, *to, *names],
                           cwd=folder, capture_output=True, check=False)
     what = f"--cut {cut} --tokens {least} --occurrences {occurrences}: {texts!r}"
     assert done.returncode == 0, (done.stderr, what)
-    if is_json:
-        expected = b"".join(record_of(i, l, True) for i, l in enumerate(left) if stays[i])
-        assert (folder / "out.jsonl").read_bytes() == expected, (what, expected)
+    number = (lambda i: i) if kinds == ["json"] else str
+    if writes_texts:
+        expected = [{"id": number(i) if is_records else names[i], "text": "".join(c for c, _ in l)}
+                    for i, l in enumerate(left) if stays[i]]
+        assert [json.loads(line) for line in (folder / "out").read_text().splitlines()] == expected, what
+    elif is_records:
+        expected = header + b"".join(record_of(i, l, kind_of[i]) for i, l in enumerate(left) if stays[i])
+        assert (folder / "out").read_bytes() == expected, (what, expected, (folder / "out").read_bytes())
     else:
         for name, l, stay in zip(names, left, stays):
             path = folder / "out" / name
             assert path.exists() == stay, (name, what)
-            assert not stay or path.read_bytes() == record_of(0, l, False), (name, what)
+            assert not stay or path.read_bytes() == record_of(0, l, "text"), (name, what)
     places = [places_of(text) for text in texts]
-    name = (lambda i: i) if is_json else (lambda i: names[i])
-    expected = [{"cut": name(d), "cut_at": f"in.jsonl:{d + 1}" if is_json else names[d],
+    name = number if is_records else (lambda i: names[i])
+    # A record of CSV begins where those before it have ended, with the line ends in their cells.
+    lines = [header.count(b"\n") + 1]
+    for i, d in enumerate(documents):
+        lines.append(lines[-1] + record_of(i, d, kind_of[i]).count(b"\n"))
+    at = (lambda i: f"in:{lines[i]}") if is_records else (lambda i: names[i])
+    expected = [{"cut": name(d), "cut_at": at(d),
                  "from": places[d][begin], "to": places[d][end],
-                 "kept": name(s), "kept_at": f"in.jsonl:{s + 1}" if is_json else names[s],
+                 "kept": name(s), "kept_at": at(s),
                  "kept_from": places[s][a], "kept_to": places[s][b]} for d, begin, end, s, a, b in rows]
     found = [json.loads(line) for line in (folder / "m.jsonl").read_text().splitlines()]
     assert found[0]["options"]["cut"] == cut and found[1:] == expected, (what, expected, found[1:])
@@ -280,7 +319,7 @@ def check(neardup, rnd, folder):
                                      for c, l in zip(cuts, left)), summary
     assert summary["text_bytes"] == sum(len(t.encode()) for t in texts), summary
     assert summary["cut_bytes"] == sum(len(t[k].encode()) for t, c in zip(texts, lost) for k in c), summary
-    assert summary["domains"] == (domains_of(texts, cuts) if is_json else []), (summary, texts)
+    assert summary["domains"] == (domains_of(texts, cuts) if is_records else []), (summary, texts)
     return len(rows)
 
 

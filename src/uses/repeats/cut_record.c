@@ -1,9 +1,9 @@
 /* cut_record.c - a record without some parts of its text, everything else byte for byte */
 
 /*
- * The text of a record may be written otherwise than it is read: with escapes in JSON, and with bytes
- * that are not valid UTF-8, which are read as U+FFFD.  A place in the text is found in the record by
- * walking both:
+ * The text of a record may be written otherwise than it is read: with escapes in JSON and tables, and
+ * with bytes that are not valid UTF-8, which are read as U+FFFD.  A place in the text is found in the
+ * record by walking both:
  *
  *     record   "a \u00e9t\ud83d\ude00 <FF> b"
  *     text      a é     t😀             U+FFFD b
@@ -16,14 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/view.h"
+#include "input/formats/formats.h"
 #include "input/formats/json_walk.h"
 #include "input/formats/lines.h"
+#include "input/formats/table_row.h"
 
 struct nd_record_cutter {
     const struct nd_input_options *options;
     struct nd_json_indexer *indexer;
     struct nd_arena arena;
+    struct nd_buffer row; /* a record of CSV whose cell is written anew */
 };
+
+/* How a text is written. */
+enum writing { AS_IT_IS, IN_JSON, IN_QUOTES, IN_TSV };
 
 /* The text as it is written in the record, and a place in both. */
 struct written_text {
@@ -32,7 +39,9 @@ struct written_text {
     size_t text_at;    /* in the text */
     size_t replaced;   /* where the next byte is that is read as U+FFFD, */
     size_t n_replaced; /* and how many; 0: there is none */
-    bool is_json;
+    size_t last_len;   /* bytes of the last step, in the record */
+    enum writing writing;
+    bool is_bare; /* a cell without quotes */
 };
 
 struct nd_record_cutter *nd_record_cutter_new(const struct nd_input_options *options)
@@ -55,6 +64,7 @@ void nd_record_cutter_free(struct nd_record_cutter *c)
         return;
     nd_json_indexer_free(c->indexer);
     nd_arena_release(&c->arena);
+    nd_buffer_release(&c->row);
     free(c);
 }
 
@@ -109,6 +119,21 @@ static size_t escape_len(const struct written_text *w, size_t *text_len)
     return 12;
 }
 
+/* Measure what stands for the next bytes of the text, which may be an escape. */
+static size_t step_len(const struct written_text *w, size_t *text_len)
+{
+    const char *const at = w->bytes + w->at;
+    const bool is_pair = w->end - w->at >= 2;
+
+    *text_len = 1;
+    switch (w->writing) {
+    case IN_JSON: return *at == '\\' ? escape_len(w, text_len) : 1;
+    case IN_QUOTES: return *at == '"' && is_pair ? 2 : 1;
+    case IN_TSV: return *at == '\\' && is_pair && strchr("tnr\\", at[1]) && at[1] ? 2 : 1;
+    default: return 1;
+    }
+}
+
 /* Walk to a place in the text.  False: the text has no such place. */
 static bool walk_to(struct written_text *w, size_t text_at)
 {
@@ -118,9 +143,10 @@ static bool walk_to(struct written_text *w, size_t text_at)
         if (w->n_replaced && w->at == w->replaced) {
             len = w->n_replaced;
             text_len = 3;
-        } else if (w->is_json && w->bytes[w->at] == '\\') {
-            len = escape_len(w, &text_len);
+        } else {
+            len = step_len(w, &text_len);
         }
+        w->last_len = len;
         w->at += len;
         w->text_at += text_len;
         if (w->n_replaced && w->at > w->replaced)
@@ -170,7 +196,7 @@ static enum nd_status find_field(struct nd_record_cutter *c, struct nd_view reco
     if (read.data != record.data &&
         (!unrepaired(record, from, &from) || !unrepaired(record, to, &to)))
         return changed(err);
-    *w = (struct written_text){.bytes = record.data, .at = from, .end = to, .is_json = true};
+    *w = (struct written_text){.bytes = record.data, .at = from, .end = to, .writing = IN_JSON};
     return ND_OK;
 }
 
@@ -195,6 +221,83 @@ static enum nd_status find_json(struct nd_record_cutter *c, struct nd_view recor
     nd_buffer_release(&padded);
     free(repaired);
     return status;
+}
+
+/* The number of the column with the text. */
+static bool find_column(struct nd_record_cutter *c, const struct nd_source *source, size_t *column)
+{
+    const char *const name = c->options->n_text_fields ? c->options->text_fields[0] : "text";
+    struct nd_view rest = nd_line_without_end(nd_without_mark(source->header)), raw, value;
+
+    nd_arena_reset(&c->arena);
+    for (*column = 0; nd_row_next(source->format, &rest, &raw); ++*column)
+        if (nd_cell_value(source->format, raw, &c->arena, &value) && nd_view_is(value, name))
+            return true;
+    return false;
+}
+
+/* Append a value in quotes, without those around it. */
+static bool append_doubled(struct nd_buffer *out, const char *bytes, size_t len)
+{
+    bool done = true;
+
+    for (size_t i = 0; done && i < len; i++)
+        done = nd_buffer_append(out, bytes[i] == '"' ? "\"\"" : bytes + i, bytes[i] == '"' ? 2 : 1);
+    return done;
+}
+
+/* Find where the quotes are closed that a cell begins with. */
+static size_t closing_quote(struct nd_view cell)
+{
+    size_t at = 1;
+
+    while (at < cell.len &&
+           (cell.data[at] != '"' || (at + 1 < cell.len && cell.data[at + 1] == '"')))
+        at += cell.data[at] == '"' ? 2 : 1;
+    return at < cell.len ? at : cell.len;
+}
+
+/* Find the text in the cell of a table.  A cell of CSV that goes on behind its quotes is written anew,
+ * all in quotes. */
+static enum nd_status find_cell(struct nd_record_cutter *c, const struct nd_parsed *parsed,
+                                struct written_text *w, struct nd_error *err)
+{
+    const enum nd_format format = parsed->source->format;
+    const struct nd_view record = parsed->record.bytes;
+    struct nd_view rest = nd_line_without_end(record), cell;
+    size_t column, from, to, close;
+    bool done = true;
+
+    if (!find_column(c, parsed->source, &column))
+        return changed(err);
+    do
+        if (!nd_row_next(format, &rest, &cell))
+            return changed(err);
+    while (column--);
+    from = (size_t)(cell.data - record.data);
+    to = from + cell.len;
+    *w = (struct written_text){.bytes = record.data,
+                               .at = from,
+                               .end = to,
+                               .writing = format == ND_FORMAT_TSV ? IN_TSV : AS_IT_IS,
+                               .is_bare = true};
+    if (format != ND_FORMAT_CSV || !cell.len || cell.data[0] != '"')
+        return ND_OK;
+    w->writing = IN_QUOTES;
+    w->is_bare = false;
+    w->at++;
+    close = closing_quote(cell);
+    w->end = from + close;
+    if (close + 1 >= cell.len)
+        return ND_OK;
+    c->row.len = 0;
+    done = nd_buffer_append(&c->row, record.data, from + close) &&
+           append_doubled(&c->row, cell.data + close + 1, cell.len - close - 1);
+    w->end = c->row.len;
+    done = done && nd_buffer_append(&c->row, "\"", 1) &&
+           nd_buffer_append(&c->row, record.data + to, record.len - to);
+    w->bytes = c->row.data;
+    return done ? ND_OK : no_memory(err);
 }
 
 /* Find the text of a record of plain text: all but a mark in front, line ends behind, and the blank
@@ -257,51 +360,122 @@ static int would_join(struct nd_view text, size_t from, size_t to)
     return left < 0 || right < 0 ? ND_ENOMEM : !left && !right;
 }
 
+/* Whether a row is blank, and would be no record: its only cell is empty. */
+static bool is_blank_row(const struct nd_buffer *record, size_t from, size_t tail)
+{
+    return from == 0 && record->len == tail && (!tail || strchr("\r\n", record->data[0]));
+}
+
+/* TSV has no quotes: a space, which is no token, is the text of a row of one empty cell. */
+static bool fill_row(struct nd_buffer *record)
+{
+    if (!nd_buffer_append(record, " ", 1))
+        return false;
+    memmove(record->data + 1, record->data, record->len - 1);
+    record->data[0] = ' ';
+    return true;
+}
+
+/* A cell of CSV without quotes must not begin with one, and a row must not be blank. */
+static bool quote_cell(struct nd_buffer *record, size_t from, size_t tail)
+{
+    const size_t len = record->len - from - tail;
+    struct nd_buffer quoted = {0};
+    bool done;
+
+    if (len ? record->data[from] != '"' : !is_blank_row(record, from, tail))
+        return true;
+    done = nd_buffer_append(&quoted, "\"", 1) &&
+           append_doubled(&quoted, record->data + from, len) &&
+           nd_buffer_append(&quoted, "\"", 1) &&
+           nd_buffer_append(&quoted, record->data + from + len, tail);
+    record->len = from;
+    done = done && nd_buffer_append(record, quoted.data, quoted.len);
+    nd_buffer_release(&quoted);
+    return done;
+}
+
 /* ---- A record without them ------------------------------------------------------------------- */
 
-/* Append what stands before a range, and step behind it. */
+/* Append what stands before a range, and step behind it.  record NULL: to the text alone. */
 static enum nd_status step_over(struct written_text *w, struct nd_view text, size_t *from,
                                 size_t *text_from, const struct nd_text_range *range,
                                 struct nd_buffer *record, struct nd_buffer *left,
                                 struct nd_error *err)
 {
     const int joins = would_join(text, range->from, range->to);
+    bool done = joins >= 0 &&
+                nd_buffer_append(left, text.data + *text_from, range->from - *text_from) &&
+                (!joins || nd_buffer_append(left, " ", 1));
 
+    *text_from = range->to;
+    if (!done || !record)
+        return done ? ND_OK : no_memory(err);
     if (!walk_to(w, range->from))
         return changed(err);
-    if (joins < 0 || !nd_buffer_append(record, w->bytes + *from, w->at - *from) ||
-        !nd_buffer_append(left, text.data + *text_from, range->from - *text_from) ||
-        (joins && !(nd_buffer_append(record, " ", 1) && nd_buffer_append(left, " ", 1))))
-        return no_memory(err);
-    if (!walk_to(w, range->to))
+    done = nd_buffer_append(record, w->bytes + *from, w->at - *from);
+    /* A backslash that stands for itself must not make an escape with what follows. */
+    if (w->writing == IN_TSV && range->from && text.data[range->from - 1] == '\\' &&
+        w->last_len == 1)
+        done = done && nd_buffer_append(record, "\\", 1);
+    done = done && (!joins || nd_buffer_append(record, " ", 1));
+    if (done && !walk_to(w, range->to))
         return changed(err);
     *from = w->at;
-    *text_from = range->to;
-    return ND_OK;
+    return done ? ND_OK : no_memory(err);
+}
+
+/* Find the text in the record as it is written. */
+static enum nd_status find_written(struct nd_record_cutter *c, const struct nd_parsed *parsed,
+                                   struct written_text *w, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    if (parsed->source->format == ND_FORMAT_JSONL)
+        status = find_json(c, parsed->record.bytes, w, err);
+    else if (nd_format_row(parsed->source->format)->has_header)
+        status = find_cell(c, parsed, w, err);
+    else
+        find_text(c, parsed, w);
+    if (status == ND_OK)
+        find_replaced(w);
+    return status;
+}
+
+/* Append the rest of the record, from `from` on; the text began at `begin` in both. */
+static bool end_record(const struct written_text *w, size_t begin, size_t from, size_t len,
+                       struct nd_buffer *record)
+{
+    if (!nd_buffer_append(record, w->bytes + from, len - from))
+        return false;
+    if (!w->is_bare)
+        return true;
+    if (w->writing != IN_TSV)
+        return quote_cell(record, begin, len - w->end);
+    return !is_blank_row(record, begin, len - w->end) || fill_row(record);
 }
 
 enum nd_status nd_record_cut(struct nd_record_cutter *c, const struct nd_parsed *parsed,
                              const struct nd_text_range *range, size_t n, struct nd_buffer *record,
                              struct nd_buffer *left, struct nd_error *err)
 {
-    const struct nd_view bytes = parsed->record.bytes, text = parsed->document.text;
+    const struct nd_view text = parsed->document.text;
     struct written_text w = {.bytes = NULL};
-    size_t from = 0, text_from = 0;
-    enum nd_status status = ND_OK;
+    size_t from = 0, text_from = 0, begin, len;
+    enum nd_status status = record ? find_written(c, parsed, &w, err) : ND_OK;
 
-    record->len = left->len = 0;
-    if (parsed->source->format == ND_FORMAT_JSONL)
-        status = find_json(c, bytes, &w, err);
-    else
-        find_text(c, parsed, &w);
-    if (status == ND_OK)
-        find_replaced(&w);
+    left->len = 0;
+    if (record)
+        record->len = 0;
+    begin = w.at;
+    len = w.bytes == c->row.data ? c->row.len : parsed->record.bytes.len;
     for (size_t i = 0; status == ND_OK && i < n; i++)
         status = range[i].to > text.len
                      ? changed(err)
                      : step_over(&w, text, &from, &text_from, &range[i], record, left, err);
-    if (status == ND_OK && (!nd_buffer_append(record, bytes.data + from, bytes.len - from) ||
-                            !nd_buffer_append(left, text.data + text_from, text.len - text_from)))
+    if (status == ND_OK && !nd_buffer_append(left, text.data + text_from, text.len - text_from))
+        status = no_memory(err);
+    if (status == ND_OK && record && !end_record(&w, begin, from, len, record))
         status = no_memory(err);
     return status;
 }

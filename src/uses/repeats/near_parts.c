@@ -26,6 +26,7 @@ struct removed_part {
 
 struct nd_near_parts {
     const struct nd_run_options *options;
+    const struct nd_repeats_params *params;
     struct nd_recipe *recipe;
     FILE *parts, *decided; /* JSON Lines: the parts, and the manifest of the run over them */
     struct nd_json line;
@@ -83,7 +84,8 @@ static enum nd_status make_recipe(struct nd_near_parts *near, struct nd_ratio th
 }
 
 struct nd_near_parts *nd_near_parts_new(const struct nd_run_options *options,
-                                        struct nd_ratio threshold, struct nd_error *err)
+                                        const struct nd_repeats_params *params,
+                                        struct nd_error *err)
 {
     struct nd_near_parts *near = calloc(1, sizeof *near);
     enum nd_status status;
@@ -93,12 +95,13 @@ struct nd_near_parts *nd_near_parts_new(const struct nd_run_options *options,
         return NULL;
     }
     near->options = options;
+    near->params = params;
     near->parts = open_temporary(options->tmp);
     near->decided = open_temporary(options->tmp);
     near->rows = nd_spool_new(options->tmp, err);
     status = near->parts && near->decided ? ND_OK : no_file(near, err);
     if (status == ND_OK && near->rows)
-        status = make_recipe(near, threshold, err);
+        status = make_recipe(near, params->near, err);
     if (status == ND_OK && near->rows)
         return near;
     nd_near_parts_free(near);
@@ -123,6 +126,12 @@ void nd_near_parts_free(struct nd_near_parts *near)
     free(near);
 }
 
+/* Whether a unit may be cut by itself or with others. */
+static bool is_part(const struct nd_near_parts *near, const struct nd_text_window *unit)
+{
+    return nd_text_units_width(near->params) > 1 || unit->tokens >= near->params->tokens;
+}
+
 enum nd_status nd_near_parts_add(struct nd_near_parts *near, struct nd_view text,
                                  const struct nd_window_list *units, struct nd_error *err)
 {
@@ -132,6 +141,8 @@ enum nd_status nd_near_parts_add(struct nd_near_parts *near, struct nd_view text
     for (size_t i = 0; i < units->n; i++) {
         const struct nd_text_window *w = &units->item[i];
 
+        if (!is_part(near, w))
+            continue;
         nd_json_open(out, '{');
         nd_json_put_uint(out, "id", near->n_added++);
         nd_json_key(out, "text");
@@ -229,8 +240,11 @@ static enum nd_status find_firsts(struct nd_near_parts *near, uint32_t document,
         return no_memory(err);
     for (size_t i = 0; status == ND_OK && i < units->n; i++) {
         const struct nd_text_window *w = &units->item[i];
-        const uint64_t part = near->n_represented++;
+        const uint64_t part = near->n_represented;
 
+        if (!is_part(near, w))
+            continue;
+        near->n_represented++;
         near->first[i] = part;
         if (near->coming.part == part) {
             const struct nd_near_row row = {document, w->from, w->to, near->coming.resemblance};
@@ -245,9 +259,9 @@ static enum nd_status find_firsts(struct nd_near_parts *near, uint32_t document,
 }
 
 enum nd_status nd_near_parts_represent(struct nd_near_parts *near, uint32_t document,
-                                       struct nd_window_list *units, size_t width, uint64_t least,
-                                       struct nd_error *err)
+                                       struct nd_window_list *units, struct nd_error *err)
 {
+    const size_t width = nd_text_units_width(near->params);
     const enum nd_status status = find_firsts(near, document, units, err);
     size_t n = 0;
 
@@ -258,10 +272,11 @@ enum nd_status nd_near_parts_represent(struct nd_near_parts *near, uint32_t docu
 
         for (size_t k = 0; k < width; k++)
             window.tokens += first[k].tokens;
+        if (window.tokens < near->params->tokens)
+            continue;
         nd_hash_bytes_128(near->first + i, width * sizeof *near->first, &window.hash[0],
                           &window.hash[1]);
-        if (window.tokens >= least)
-            units->item[n++] = window;
+        units->item[n++] = window;
     }
     units->n = n;
     return status;

@@ -28,9 +28,10 @@ struct nd_near_row {
     double resemblance;
 };
 
-/* NULL: ND_EIO, ND_ENOMEM.  The options are borrowed. */
+/* Both are borrowed.  NULL: ND_EIO, ND_ENOMEM. */
 struct nd_near_parts *nd_near_parts_new(const struct nd_run_options *options,
-                                        struct nd_ratio threshold, struct nd_error *err);
+                                        const struct nd_repeats_params *params,
+                                        struct nd_error *err);
 /* NULL is allowed. */
 void nd_near_parts_free(struct nd_near_parts *near);
 
@@ -39,12 +40,11 @@ enum nd_status nd_near_parts_add(struct nd_near_parts *near, struct nd_view text
 enum nd_status nd_near_parts_decide(struct nd_near_parts *near, struct nd_error *err);
 
 /*
- * Turn the units of a text into windows of `width` of them with at least `least` tokens, in place.
- * Windows are equal whose units resemble the same ones.
+ * Turn the units of a text into its windows, in place.  Windows are equal whose units resemble the
+ * same ones.
  */
 enum nd_status nd_near_parts_represent(struct nd_near_parts *near, uint32_t document,
-                                       struct nd_window_list *units, size_t width, uint64_t least,
-                                       struct nd_error *err);
+                                       struct nd_window_list *units, struct nd_error *err);
 
 /*
  * All have been represented.  Return the least resemblance of the parts in a range of a document's

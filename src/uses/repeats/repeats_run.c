@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file/spool.h"
 #include "base/repeats.h"
@@ -41,6 +42,7 @@ struct repeating {
     struct nd_repeats_summary *counts;
     struct nd_use before, first, use; /* of the runs */
     uint64_t inputs_state;            /* of the first */
+    off_t standard_start;             /* where the standard input began; negative: it is no file */
     struct nd_text_units **units;     /* of each worker */
     unsigned n_units;
 
@@ -111,16 +113,16 @@ static enum nd_status check_params(const struct nd_repeats_params *p, struct nd_
     return ND_OK;
 }
 
-/* Check that every input can be read twice. */
+/* Check that every input can be read twice: the standard input only as a file. */
 static enum nd_status check_paths(const struct nd_run_options *o, struct nd_error *err)
 {
     struct stat about;
 
     for (size_t i = 0; i < o->n_paths; i++) {
         const bool is_standard = strcmp(o->paths[i], "-") == 0;
+        const int got = is_standard ? fstat(STDIN_FILENO, &about) : stat(o->paths[i], &about);
 
-        if (is_standard ||
-            (stat(o->paths[i], &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
+        if (got == 0 && !S_ISREG(about.st_mode) && !(S_ISDIR(about.st_mode) && !is_standard))
             return nd_fail(err, ND_EINVAL,
                            "the documents are read twice, but %s can be read only once: write it "
                            "to a file first",
@@ -129,34 +131,52 @@ static enum nd_status check_paths(const struct nd_run_options *o, struct nd_erro
     return ND_OK;
 }
 
-static enum nd_status check_options(const struct nd_run_options *o, struct nd_error *err)
+/* Have the standard input, if it is a file, read from where it began. */
+static void rewind_input(const struct repeating *r)
+{
+    if (r->standard_start >= 0)
+        (void)lseek(STDIN_FILENO, r->standard_start, SEEK_SET);
+}
+
+static enum nd_status check_options(const struct nd_run_options *o,
+                                    const struct nd_repeats_params *p, struct nd_error *err)
 {
     const struct nd_input_options *in = &o->input;
 
-    if (in->n_text_fields > 1 || (in->n_text_fields && strchr(in->text_fields[0], '*')))
-        return nd_fail(err, ND_EINVAL,
-                       "text-field: parts are cut of one text; name one field without *");
-    if (in->text_format == ND_TEXT_HTML)
-        return nd_fail(err, ND_EINVAL,
-                       "text-format: parts are cut of texts, and these are pages: extract their "
-                       "texts first");
-    if (nd_input_charset(in))
-        return nd_fail(err, ND_EINVAL,
-                       "charset: parts are cut of UTF-8, and the records are in %.48s: convert "
-                       "them first (iconv)",
-                       in->charset);
     if (o->copy_to || o->link_to || o->annotate)
         return nd_fail(err, ND_EINVAL,
                        "repeats has neither copy-to nor link-to nor annotate: it changes records");
+    if (p->texts && o->output_dir)
+        return nd_fail(err, ND_EINVAL, "output-dir: texts go to one output, as JSON Lines");
+    if (p->texts)
+        return check_paths(o, err);
+    if (in->n_text_fields > 1 || (in->n_text_fields && strchr(in->text_fields[0], '*')))
+        return nd_fail(err, ND_EINVAL,
+                       "text-field: parts are cut of one text; name one field without *, or write "
+                       "the texts alone (--texts)");
+    if (in->text_format == ND_TEXT_HTML)
+        return nd_fail(
+            err, ND_EINVAL,
+            "text-format: parts are cut of texts, and these are pages: write their texts "
+            "(--texts)");
+    if (nd_input_charset(in))
+        return nd_fail(err, ND_EINVAL,
+                       "charset: parts are cut of UTF-8, and the records are in %.48s: write their "
+                       "texts (--texts)",
+                       in->charset);
     return check_paths(o, err);
 }
 
-static enum nd_status check_format(const struct nd_source *source, struct nd_error *err)
+/* Check that parts can be cut of the records of a source. */
+static enum nd_status check_format(const struct nd_repeats_params *p,
+                                   const struct nd_source *source, struct nd_error *err)
 {
-    if (source->format == ND_FORMAT_JSONL || source->format == ND_FORMAT_TEXT)
+    if (p->texts || source->format == ND_FORMAT_JSONL || source->format == ND_FORMAT_TEXT ||
+        nd_format_row(source->format)->has_header)
         return ND_OK;
     return nd_fail(err, ND_EINPUT,
-                   "%s is %s, of which no parts are cut: only of JSON Lines and plain text",
+                   "%s is %s, of which no parts are cut as they stand: write the texts as JSON "
+                   "Lines (--texts)",
                    source->path, nd_format_name(source->format));
 }
 
@@ -284,8 +304,10 @@ static enum nd_status note_anchors(struct repeating *r, const struct nd_run_opti
 {
     static const struct nd_run_request request = {
         .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
-    enum nd_status status = nd_use_begin(&r->before, options, &request, NULL, err);
+    enum nd_status status;
 
+    rewind_input(r);
+    status = nd_use_begin(&r->before, options, &request, NULL, err);
     if (status == ND_OK)
         status = make_units(r, r->before.run.pool, err);
     if (status == ND_OK)
@@ -341,9 +363,11 @@ static enum nd_status find_near(struct repeating *r, const struct nd_run_options
 {
     static const struct nd_run_request request = {
         .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
-    enum nd_status status = nd_use_begin(&r->before, options, &request, NULL, err);
+    enum nd_status status;
 
-    if (status == ND_OK && !(r->near = nd_near_parts_new(options, r->params->near, err)))
+    rewind_input(r);
+    status = nd_use_begin(&r->before, options, &request, NULL, err);
+    if (status == ND_OK && !(r->near = nd_near_parts_new(options, r->params, err)))
         status = ND_EIO;
     if (status == ND_OK)
         status = make_units(r, r->before.run.pool, err);
@@ -393,13 +417,11 @@ static enum nd_status list_batch(void *context, const struct nd_reading_batch *b
     for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
         if (batch->parsed[i].bad)
             continue;
-        status = check_format(batch->parsed[i].source, err);
+        status = check_format(r->params, batch->parsed[i].source, err);
         if (status == ND_OK && r->document == UINT32_MAX)
             status = nd_fail(err, ND_EINVAL, "more than 2^32 documents");
         if (status == ND_OK && r->near)
-            status =
-                nd_near_parts_represent(r->near, r->document, &r->list[i],
-                                        nd_text_units_width(r->params), r->params->tokens, err);
+            status = nd_near_parts_represent(r->near, r->document, &r->list[i], err);
         if (status == ND_OK)
             status = nd_repeat_cuts_add(r->cuts, r->document++, &r->list[i], err);
     }
@@ -420,8 +442,10 @@ static enum nd_status find_cuts(struct repeating *r, const struct nd_run_options
 {
     static const struct nd_run_request request = {
         .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
-    enum nd_status status = nd_use_begin(&r->first, options, &request, NULL, err);
+    enum nd_status status;
 
+    rewind_input(r);
+    status = nd_use_begin(&r->first, options, &request, NULL, err);
     if (status == ND_OK)
         status = make_units(r, r->first.run.pool, err);
     if (status == ND_OK)
@@ -571,12 +595,25 @@ static uint64_t ranges_bytes(const struct repeating *r)
     return bytes;
 }
 
+/* Write a record, or its text. */
+static enum nd_status put_record(struct repeating *r, const struct nd_parsed *parsed,
+                                 struct nd_view record, struct nd_view text, struct nd_error *err)
+{
+    const struct nd_name name = nd_use_name(&r->use, parsed);
+
+    if (!r->params->texts)
+        return nd_outputs_survive(&r->use.run.outputs, &parsed->record, record, err);
+    nd_cell_name(&r->use, "id", &name);
+    nd_cell_text(&r->use, "text", text);
+    return nd_row_end(&r->use, err);
+}
+
 /* Write the record without its cuts, unless nothing is left of its text and it is dropped. */
 static enum nd_status put_shortened(struct repeating *r, const struct nd_parsed *parsed,
                                     struct nd_error *err)
 {
-    enum nd_status status =
-        nd_record_cut(r->cutter, parsed, r->range, r->n_ranges, &r->record, &r->text, err);
+    enum nd_status status = nd_record_cut(r->cutter, parsed, r->range, r->n_ranges,
+                                          r->params->texts ? NULL : &r->record, &r->text, err);
     int64_t tokens;
 
     if (status != ND_OK)
@@ -589,8 +626,8 @@ static enum nd_status put_shortened(struct repeating *r, const struct nd_parsed 
     r->counts->emptied += tokens == 0;
     if (tokens == 0 && r->params->drop_empty)
         return ND_OK;
-    return nd_outputs_survive(&r->use.run.outputs, &parsed->record,
-                              (struct nd_view){r->record.data, r->record.len}, err);
+    return put_record(r, parsed, (struct nd_view){r->record.data, r->record.len},
+                      (struct nd_view){r->text.data, r->text.len}, err);
 }
 
 /* Return the value by which a document is counted; data NULL: there is none. */
@@ -605,7 +642,7 @@ static enum nd_status put_document(void *context, const struct nd_parsed *parsed
                                    struct nd_error *err)
 {
     struct repeating *r = context;
-    enum nd_status status = check_format(parsed->source, err);
+    enum nd_status status = check_format(r->params, parsed->source, err);
 
     if (status == ND_OK && r->names)
         status = keep_name(r, parsed, err);
@@ -621,7 +658,7 @@ static enum nd_status put_document(void *context, const struct nd_parsed *parsed
     nd_id_note(&r->use.run.ids, parsed);
     if (r->n_ranges)
         return put_shortened(r, parsed, err);
-    return nd_outputs_survive(&r->use.run.outputs, &parsed->record, parsed->record.bytes, err);
+    return put_record(r, parsed, parsed->record.bytes, parsed->document.text, err);
 }
 
 static enum nd_status put_batch(void *context, const struct nd_reading_batch *batch,
@@ -636,6 +673,18 @@ static enum nd_status put_batch(void *context, const struct nd_reading_batch *ba
     return status == ND_OK ? nd_outputs_put_rows(&run->outputs, &r->rows, err) : status;
 }
 
+static enum nd_status open_output(struct repeating *r, struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (r->params->texts)
+        return nd_use_open(&r->use, true, err);
+    status = nd_outputs_open_survivors(&r->use.run.outputs, err);
+    if (status == ND_OK)
+        nd_survivors_take_documents(r->use.run.outputs.survivors);
+    return status;
+}
+
 static enum nd_status begin_writing(struct repeating *r, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
@@ -645,9 +694,7 @@ static enum nd_status begin_writing(struct repeating *r, struct nd_error *err)
     if (status == ND_OK && !(r->cutter = nd_record_cutter_new(&r->use.run.input)))
         status = no_memory(err);
     if (status == ND_OK)
-        status = nd_outputs_open_survivors(&r->use.run.outputs, err);
-    if (status == ND_OK)
-        nd_survivors_take_documents(r->use.run.outputs.survivors);
+        status = open_output(r, err);
     if (status == ND_OK)
         status = open_manifest(r, err);
     if (status == ND_OK)
@@ -669,18 +716,21 @@ static enum nd_status write_rest(struct repeating *r, const struct nd_run_option
                                                   .tokens = r->params->tokens,
                                                   .occurrences = r->params->occurrences,
                                                   .near = r->params->near,
-                                                  .drop_empty = r->params->drop_empty};
+                                                  .drop_empty = r->params->drop_empty,
+                                                  .texts = r->params->texts};
     const struct nd_run_request request = {.ignores_signatures = true,
                                            .bounds_memory = true,
                                            .writes_output = !options->output_dir,
-                                           .writes_survivors = true,
+                                           .writes_survivors = !r->params->texts,
                                            .writes_manifest = true,
                                            .writes_summary = true,
                                            .fields = {domain_field(r->params)},
                                            .repeats = &repeats};
     struct nd_run *run = &r->use.run;
-    enum nd_status status = nd_run_begin(run, options, &request, events, summary, err);
+    enum nd_status status;
 
+    rewind_input(r);
+    status = nd_run_begin(run, options, &request, events, summary, err);
     if (status == ND_OK)
         status = begin_writing(r, err);
     if (status == ND_OK)
@@ -690,7 +740,9 @@ static enum nd_status write_rest(struct repeating *r, const struct nd_run_option
     summary->repeats = r->counts;
     nd_domain_counts_summarise(&r->domains, r->counts);
     if (status == ND_OK)
-        status = nd_run_finish(run, NULL, err);
+        status = nd_run_finish(run, r->use.out, err);
+    else
+        nd_output_discard(r->use.out);
     nd_run_end(run);
     return status;
 }
@@ -718,6 +770,8 @@ static void release(struct repeating *r)
     nd_json_release(&r->name);
     nd_json_release(&r->scratch);
     nd_json_release(&r->use.name);
+    nd_json_release(&r->use.row);
+    nd_json_release(&r->use.head);
 }
 
 enum nd_status nd_run_repeats(const struct nd_run_options *options,
@@ -726,8 +780,10 @@ enum nd_status nd_run_repeats(const struct nd_run_options *options,
                               struct nd_use_summary *summary, struct nd_error *err)
 {
     struct nd_repeats_params own = *params;
-    struct repeating r = {
-        .params = &own, .counts = counts, .domains.takes_values = params->domain_field != NULL};
+    struct repeating r = {.params = &own,
+                          .counts = counts,
+                          .standard_start = lseek(STDIN_FILENO, 0, SEEK_CUR),
+                          .domains.takes_values = params->domain_field != NULL};
     struct nd_run_summary run = {0};
     struct nd_error room = {0};
     enum nd_status status;
@@ -739,7 +795,7 @@ enum nd_status nd_run_repeats(const struct nd_run_options *options,
         own.tokens = own.cut == ND_REPEATS_PASSAGES ? ND_REPEATS_PASSAGE_TOKENS : 1;
     status = check_params(&own, err);
     if (status == ND_OK)
-        status = check_options(options, err);
+        status = check_options(options, &own, err);
     if (status == ND_OK && own.cut == ND_REPEATS_PASSAGES)
         status = note_anchors(&r, options, err);
     if (status == ND_OK && own.near.p)
