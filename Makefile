@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 FUZZ_SECONDS ?= 60
 jobs := $(shell nproc 2>/dev/null || echo 1)
 
-.PHONY: all demo test test-all nightly bench site lint format fuzz install deb tarball wheel duckdb check-packages clean help
+.PHONY: all demo test test-all nightly bench site lint format fuzz install deb tarball wheel duckdb release check-packages clean help
 
 all:
 	@mkdir -p build
@@ -32,6 +32,7 @@ help:
 	@echo 'make tarball    the command with what it needs, to unpack anywhere, in build/'
 	@echo 'make wheel      the Python package and the command as a wheel, and the sources, in build/wheel/dist/'
 	@echo 'make duckdb     the extension of DuckDB, built and tried, in build/duckdb/'
+	@echo 'make release    all that a release consists of, with checksums, in build/dist/'
 	@echo 'make check-packages  both, each in a fresh Debian that has nothing else'
 	@echo 'make clean      remove build/'
 
@@ -95,6 +96,10 @@ tarball: all
 wheel: all
 	@tools/bootstrap.sh build test
 	@NEARDUP=$(CURDIR)/build/release/neardup tools/make-wheel.sh
+
+release: all
+	@tools/bootstrap.sh build test package
+	@tools/make-release.sh
 
 duckdb:
 	@tools/bootstrap.sh build test

@@ -159,6 +159,8 @@ all)
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
     step python-asan hostile_python
     step duckdb tools/make-duckdb.sh
+    step packaging tools/check-packaging.sh
+    step release tools/check-release.sh sources manual packaging
     step eval tools/test-eval.sh build/eval "$PWD/build/release/neardup"
     spark_step
     lint_python
@@ -175,6 +177,7 @@ nightly)
     each_cpu --label-exclude once
     neon_step
     step threaded threaded
+    step release tools/check-release.sh sources python debian command manual packaging
     step fuzz fuzz
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
     spark_step

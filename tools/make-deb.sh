@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+. tools/pack.sh
 version=$(sed -n 's/^#define ND_VERSION "\(.*\)"/\1/p' include/neardup/version.h)
 if [ "$(dpkg-parsechangelog -S Version | sed 's/-[^-]*$//')" != "$version" ]; then
     echo "make-deb: debian/changelog is not of version $version" >&2
@@ -17,7 +18,7 @@ tools/list-files.sh | grep -v '^debian/' | tar -cf - -T - | tar -xf - -C "$tree"
 tools/fetch-libstemmer.sh build/libstemmer
 mkdir "$tree/third_party"
 cp -R build/libstemmer "$tree/third_party/"
-tar -czf "$out/neardup_$version.orig.tar.gz" --owner=0 --group=0 -C "$out" "neardup-$version"
+pack "$out/neardup_$version.orig.tar.gz" "$out" "neardup-$version"
 cp -r debian "$tree"
 (cd "$tree" && dpkg-buildpackage -us -uc >../build.log 2>&1) || {
     tail -40 "$out/build.log" >&2

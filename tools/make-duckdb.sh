@@ -15,10 +15,10 @@ python3 -m venv "$folder/python"
     echo "skipped: PyPI cannot be reached"
     exit 77
 }
-cmake -S . -B "$folder/cmake" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O3 -DNDEBUG" \
+{ cmake -S . -B "$folder/cmake" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O3 -DNDEBUG" \
     -DNEARDUP_DUCKDB="$folder/headers" -DNEARDUP_FILES=OFF -DNEARDUP_TESTS=OFF -DNEARDUP_BENCH=OFF \
     -DNEARDUP_PYTHON=OFF -DNEARDUP_WERROR=ON >"$folder/log" 2>&1 &&
-    cmake --build "$folder/cmake" --target neardup_duckdb >>"$folder/log" 2>&1 || {
+    cmake --build "$folder/cmake" --target neardup_duckdb >>"$folder/log" 2>&1; } || {
     tail -20 "$folder/log" >&2
     exit 1
 }

@@ -7,6 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+. tools/pack.sh
 version=$(sed -n 's/^#define ND_VERSION "\(.*\)"/\1/p' include/neardup/version.h)
 name=neardup-$version-linux-$(uname -m)
 root=build/$name
@@ -52,6 +53,6 @@ fi
 "$here/libexec/after-install.sh" "$prefix" "$prefix/lib"
 END
 chmod +x "$root/install"
-tar -czf "build/$name.tar.gz" --owner=0 --group=0 -C build "$name"
+pack "build/$name.tar.gz" build "$name"
 rm -rf "$root"
 echo "build/$name.tar.gz"
