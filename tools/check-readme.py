@@ -8,6 +8,8 @@ folder, which is empty at first, and must print what stands below them; "$ cat F
 is no FILE makes it of these lines.  The ```c block must be tests/install/consumer.c, which is
 compiled against the installed package elsewhere; sessions that call cc are left to that test.
 
+Commands of a cluster are those of tests/cluster, which stand in for them.
+
 With --walk the sessions of a page are one: what an earlier one made is there for the next.  A page
 with a line "<!-- needs PATH -->" is skipped where PATH is not there; status 77: all were skipped.
 With --write, what the commands print is written into the pages in place of what stands there.
@@ -21,6 +23,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+STAND_INS = ROOT / "tests/cluster"
 
 
 def blocks(page, kind):
@@ -40,7 +43,7 @@ def steps(session):
 
 def run_session(session, build, folder):
     """(command, what it must print, what it prints) of each step."""
-    environment = dict(os.environ, PATH=f"{build}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+    environment = dict(os.environ, PATH=f"{build}:{STAND_INS}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
     for command, expected in steps(session):
         shown = re.fullmatch(r"cat (\S+)", command)
         if shown and not pathlib.Path(folder, shown[1]).exists():

@@ -312,9 +312,9 @@ def test_a_file_that_ends_early_or_is_damaged_leaves_nothing(here, records, cut)
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"text": "body"}, r"in.parquet: there is no column 'body'; there are \['id', 'text', 'tags'\]"),
+        ({"text": "body"}, r"in.parquet: there is no column 'body'; there are \['id', 'text', 'tags', 'size'\]"),
         ({"within": "site"}, "in.parquet: there is no column 'site'"),
-        ({"text": "tags"}, "in.parquet: column 'tags' holds list, not text"),
+        ({"text": "size"}, "in.parquet: column 'size' holds list, whose items are neither texts nor integers"),
         ({"text": "id"}, "in.parquet: column 'id' holds int64, not text"),
         ({"id": "tags"}, "in.parquet: column 'tags' holds list, which cannot be read"),
         ({"target": "out.jsonl"}, "out.jsonl: survivors stay parquet, and the name is that of jsonl"),
@@ -323,7 +323,7 @@ def test_a_file_that_ends_early_or_is_damaged_leaves_nothing(here, records, cut)
     ids=lambda value: str(value)[:40],
 )
 def test_what_is_wrong_is_said(here, arguments, message):
-    write(here / "in.parquet", [{"id": 1, "text": "one two three", "tags": ["a"]}])
+    write(here / "in.parquet", [{"id": 1, "text": "one two three", "tags": ["a"], "size": [1.5]}])
     with pytest.raises(neardup.InvalidError, match=message):
         neardup.dedup_files("in.parquet", **{"target": "out.parquet", **arguments})
     assert left_in(here) == ["in.parquet"]

@@ -17,6 +17,7 @@ NEEDS = {
     "polars": ("polars", "polars"),
     "datatrove": ("datatrove", "datatrove"),
     "datasets": ("datasets", "datasets"),
+    "drop-duplicates": ("datasets", "datasets"),
     "duckdb": ("duckdb", "duckdb pyarrow"),
     "ray": ("ray", "ray[data]"),
 }

@@ -47,12 +47,28 @@ def expanded(path: str) -> list[str]:
     FileNotFoundError
         No file matches.
     """
-    if is_address(path) or not _is_pattern(path):
+    if is_address(path):
+        return expanded_address(path) if is_pattern_of_addresses(path) else [path]
+    if not _is_pattern(path):
         return [path]
     found = sorted(glob.glob(path, recursive=True), key=os.fsencode)
     if not found:
         raise FileNotFoundError(f"no file matches {path}")
     return found
+
+
+def is_pattern_of_addresses(path: str) -> bool:
+    """Whether an address has a pattern.  One of the web has none: its question mark begins a query."""
+    return not path.startswith(("http://", "https://")) and any(c in path for c in "*?[")
+
+
+def expanded_address(path: str) -> list[str]:
+    """The addresses that a pattern of them matches, in the order of their names."""
+    filesystem, name = filesystem_of(path)
+    found = sorted(filesystem.glob(name))
+    if not found:
+        raise FileNotFoundError(f"no file matches {path}")
+    return [filesystem.unstrip_protocol(one) for one in found]
 
 
 def _is_file_name(value: object) -> bool:
@@ -82,11 +98,18 @@ def paths_of(data: Any) -> list[str] | None:
     return [path for item in data for path in expanded(os.fspath(item))]
 
 
-def _filesystem(path: str) -> Any:
+def filesystem_of(path: str) -> Any:
+    """The file system of an address by fsspec, and the name in it.
+
+    Raises
+    ------
+    UnsupportedError
+        fsspec, or the package that it needs for the address, is not installed.
+    """
     try:
         import fsspec
     except ImportError:
-        raise _native.UnsupportedError(f"{path}: reading it needs fsspec: pip install fsspec") from None
+        raise _native.UnsupportedError(f"{path}: addresses need fsspec: pip install fsspec") from None
     try:
         return fsspec.core.url_to_fs(path)
     except (ImportError, ValueError) as error:
@@ -96,7 +119,7 @@ def _filesystem(path: str) -> Any:
 def _opened(path: str) -> IO[bytes]:
     if not is_address(path):
         return open(path, "rb")
-    filesystem, name = _filesystem(path)
+    filesystem, name = filesystem_of(path)
     raw: IO[bytes] = filesystem.open(name, "rb")
     return raw
 
@@ -172,19 +195,14 @@ def _dataset(path: str, kind: str) -> Any:
     if not is_address(path):
         return pyarrow.dataset.dataset(path, format=kind, partitioning="hive")
     try:
-        filesystem, name = _filesystem(path)
+        filesystem, name = filesystem_of(path)
     except _native.UnsupportedError:
         try:  # pyarrow has some file systems of its own
             return pyarrow.dataset.dataset(path, format=kind, partitioning="hive")
         except (ValueError, pyarrow.ArrowException):
             pass
         raise
-    names: Any = name
-    if any(c in name for c in "*?["):
-        names = sorted(filesystem.glob(name))
-        if not names:
-            raise FileNotFoundError(f"no file matches {path}")
-    return pyarrow.dataset.dataset(names, filesystem=filesystem, format=kind, partitioning="hive")
+    return pyarrow.dataset.dataset(name, filesystem=filesystem, format=kind, partitioning="hive")
 
 
 def rows_of_files(paths: Sequence[str]) -> Iterator[dict[str, Any]]:

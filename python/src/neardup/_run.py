@@ -17,6 +17,7 @@ from ._files import expanded
 from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._recipe import Recipe, Value
+from ._remote import Remote, check_apart, is_folder_of
 from ._room import Room
 from ._sketch_file import Sketches, paths_of_sketches
 from ._sketched import Sketched
@@ -133,11 +134,11 @@ class Run:
         self.warnings: list[str] = []
         self.left_out: list[str] = []
 
-    def read(self, paths: Sequence[str], below: bool) -> None:
+    def read(self, paths: Sequence[str], below: bool, remote: Remote | None = None) -> None:
         """Find the files; below: names of outputs begin below a folder that was given."""
         others = []
         for path in paths:
-            sources, unread = find(path, below)
+            sources, unread = find(path, below, remote)
             self._sources += sources
             others += unread
         for source in self._sources:
@@ -149,6 +150,11 @@ class Run:
             self._warn(f"{which} (the first is {others[0]})")
         if not self._sources:
             raise _native.Error("no input could be read")
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """The files that are read."""
+        return self._sources
 
     def _warn(self, message: str) -> None:
         self.warnings.append(message)
@@ -282,7 +288,7 @@ class Run:
         """Native frames of all rows, which are read again."""
         for source in self._sources:
             source.check_unchanged()
-            again = type(source)(source.path, source.name)
+            again = type(source)(source.path, source.name, source.file)
             yield from (rows.frame for rows in ahead(again.rows(self._plan.columns)))
 
     def _write(
@@ -315,12 +321,12 @@ class Run:
     ) -> list[bool]:
         """Refuse outputs that would replace what is read, or lose records of it; which sources are replaced."""
         for source in self._sources:
-            outputs.reads(source.path)
+            outputs.reads(source.file)
         for path in evidence:
             outputs.claim(path)
         replaced = []
         for source, (kept, removed) in zip(self._sources, targets):
-            is_own = kept is not None and os.path.exists(kept) and os.path.samefile(kept, source.path)
+            is_own = kept is not None and os.path.exists(kept) and os.path.samefile(kept, source.file)
             replaced.append(outputs.claim(kept, may_replace=is_own and self._copies_field is None))
             outputs.claim(removed)
             if replaced[-1] and removed is None and not force:
@@ -521,12 +527,13 @@ def dedup_files(
     ----------
     source : path or sequence of paths
         Files of Parquet, Arrow IPC, JSON Lines, CSV or TSV, folders of them, or patterns such as
-        ``"pages/*.parquet"``.  A folder may be a
+        ``"pages/*.parquet"``; or addresses of them (``"s3://bucket/pages/*.parquet"``), which fsspec
+        reads: they are copied to `folder` first, as a run reads its files twice.  A folder may be a
         partitioned data set: ``year=2024/…`` is then a column.  Or sketch files, in place of the
         documents that they were made of, as for :func:`dedup`.
     target : path
-        Where the survivors go: a file for a file, and otherwise a folder, in which each file has its
-        relative name.  The survivors of sketch files are one sketch file.
+        Where the survivors go, a path or an address: a file for a file, and otherwise a folder, in
+        which each file has its relative name.  The survivors of sketch files are one sketch file.
     text : str, optional
         The column with the text.
     id : str, optional
@@ -630,16 +637,22 @@ def dedup_files(
     if sketched:
         sketched.check_target(to, _path(removed), copies_field)
         return run.write_sketched(sketched, to, removed=_path(removed), **evidence)
-    run.read(paths, below=True)
-    is_folder = len(paths) != 1 or os.path.isdir(paths[0])
+    is_folder = len(paths) != 1 or is_folder_of(paths[0])
     check_kind(paths[0], to, is_folder)
-    return run.write(
-        None if is_folder else to,
-        to if is_folder else None,
-        removed=_path(removed),
-        force=force,
-        **evidence,
-    )
+    with Remote(folder) as remote:
+        run.read(paths, True, remote)
+        check_apart([(source.path, source.name) for source in run.sources], (to, _path(removed)), is_folder)
+        here = remote.target(to)
+        result = run.write(
+            None if is_folder else here,
+            here if is_folder else None,
+            removed=remote.target(_path(removed)),
+            force=force,
+            **{name: remote.target(path) for name, path in evidence.items()},
+        )
+        remote.upload()
+        result.outputs = [remote.address_of(output) for output in result.outputs]
+    return result
 
 
 def _paths(paths: Path | Sequence[Path]) -> list[str]:

@@ -21,6 +21,7 @@ from ._frames import Columns, by_slices
 from ._optional import other_files
 from ._outputs import Output
 from ._packed import COMPRESSIONS, unpacked
+from ._remote import Remote
 from ._room import Room
 
 # Text of a batch, and records of one that survive and wait to be written.
@@ -116,6 +117,8 @@ class Source:
     ----------
     path : str
         The file as it was given; below a folder, joined to it.
+    file : str
+        Where it is read: the path, or a copy of what is at an address.
     name : str
         Its name in a folder of outputs.
     records, bytes : int
@@ -129,8 +132,9 @@ class Source:
     format: ClassVar[str]
     is_text: ClassVar[bool] = False
 
-    def __init__(self, path: str, name: str) -> None:
+    def __init__(self, path: str, name: str, file: str | None = None) -> None:
         self.path = path
+        self.file = file or path
         self.name = name
         self.records = 0
         self.bytes = 0
@@ -138,7 +142,7 @@ class Source:
         self.first_line = 1
         self.room = Room(0)
         self.added: Added | None = None
-        self.mark = Mark.of(path)
+        self.mark = Mark.of(self.file)
 
     def has_column(self, name: str) -> bool:
         """Whether there is this column."""
@@ -161,12 +165,12 @@ class Source:
 
     def check_unchanged(self) -> None:
         """Refuse a file that changed while it was read."""
-        if Mark.of(self.path) != self.mark:
+        if Mark.of(self.file) != self.mark:
             raise _native.Error(f"{self.path}: changed while it was read")
 
     def hash(self) -> int:
         """Hash the file as it is stored."""
-        with open(self.path, "rb", buffering=0) as file:
+        with open(self.file, "rb", buffering=0) as file:
             return _native.file_hash(file.fileno())
 
 
@@ -276,7 +280,7 @@ class Parquet(_Table):
         pyarrow = _pyarrow(self.path)
 
         try:
-            return pyarrow.parquet.ParquetFile(self.path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+            return pyarrow.parquet.ParquetFile(self.file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
         except (pyarrow.ArrowException, OSError) as error:
             raise self._failed(error) from None
 
@@ -284,8 +288,8 @@ class Parquet(_Table):
         with self._open() as file:
             return name in file.schema_arrow.names or name in _partition(self.name)
 
-    def __init__(self, path: str, name: str) -> None:
-        super().__init__(path, name)
+    def __init__(self, path: str, name: str, file: str | None = None) -> None:
+        super().__init__(path, name, file)
         self._held: dict[int, list[Any]] = {}  # of row groups that fit into the room, all columns
 
     def rows(self, columns: Columns) -> Iterator[Rows]:
@@ -440,7 +444,7 @@ class Arrow(_Table):
     def _open(self) -> tuple[Any, Any]:
         pyarrow = _pyarrow(self.path)
 
-        raw = pyarrow.OSFile(self.path)
+        raw = pyarrow.OSFile(self.file)
         is_file = raw.read(6) == b"ARROW1"
         raw.seek(0)
         try:
@@ -533,8 +537,8 @@ class _Lines(Source):
 
     is_text = True
 
-    def __init__(self, path: str, name: str) -> None:
-        super().__init__(path, name)
+    def __init__(self, path: str, name: str, file: str | None = None) -> None:
+        super().__init__(path, name, file)
         self.compression = COMPRESSIONS.get(os.path.splitext(path)[1].lower(), "none")
 
     def _raw(self) -> Iterator[tuple[bytes, int, Any]]:
@@ -545,7 +549,7 @@ class _Lines(Source):
         raise NotImplementedError
 
     def _lines(self) -> Iterator[bytes]:
-        with _opened(self.path, self.compression) as file:
+        with _opened(self.file, self.compression) as file:
             try:
                 for raw in file:
                     self.bytes += len(raw)
@@ -656,8 +660,8 @@ class Csv(_Lines):
     format = "csv"
     delimiter = ","
 
-    def __init__(self, path: str, name: str) -> None:
-        super().__init__(path, name)
+    def __init__(self, path: str, name: str, file: str | None = None) -> None:
+        super().__init__(path, name, file)
         self.first_line = 2
         self._header: list[str] = []
 
@@ -780,13 +784,16 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def find(path: str, is_relative: bool = True) -> tuple[list[Source], list[str]]:
+def find(path: str, is_relative: bool = True, remote: Remote | None = None) -> tuple[list[Source], list[str]]:
     """The files of a path, and those of a folder that are not read.
 
     is_relative: names of outputs begin below the folder; else they have the path as it is given.
+    remote: what copies the files of an address; None: addresses are refused.
     """
     if is_address(path):
-        raise _native.UnsupportedError(f"{path}: dedup reads addresses; files in, files out are files of this machine")
+        if remote is None:
+            raise _native.UnsupportedError(f"{path}: is an address, which dedup and dedup_files of Python read")
+        return _find_remote(remote, path)
     if not os.path.isdir(path):
         kind = kind_of(path)
         if kind is None:
@@ -799,6 +806,17 @@ def find(path: str, is_relative: bool = True) -> tuple[list[Source], list[str]]:
             others.append(file)
         else:
             sources.append(kind(file, _name(file, path if is_relative else None)))
+    return sources, others
+
+
+def _find_remote(remote: Remote, path: str) -> tuple[list[Source], list[str]]:
+    sources, others = [], []
+    for address, name in remote.listed(path):
+        kind = kind_of(name)
+        if kind is None:
+            others.append(address)
+        else:
+            sources.append(kind(address, name, remote.fetch(address)))
     return sources, others
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, NoReturn
 
 from ._batches import Sketch, column
-from ._dedup import Deduper, Result
+from ._dedup import Deduper, Result, dedup
 from ._optional import needs
 from ._recipe import Recipe, Value
 
@@ -17,7 +17,43 @@ try:
 except ImportError as error:
     raise needs("neardup.datasets", "datasets", error) from None
 
-__all__ = ["Keep", "Sketch"]
+__all__ = ["Keep", "Sketch", "drop_duplicates"]
+
+
+def drop_duplicates(data: Any, text: str = "text", **options: Any) -> Any:
+    """Drop the rows of a data set that are near-duplicates of an earlier one.
+
+    Parameters
+    ----------
+    data : Dataset, DatasetDict or IterableDataset
+        The rows.  Of a ``DatasetDict`` the splits come one after another, so a row of "test" is dropped for
+        one of "train" if "train" stands first.
+    text : str, optional
+        The column to compare: texts, or lists of tokens such as ``input_ids`` (default: "text").
+    **options
+        As for :func:`neardup.dedup`, such as ``threshold=0.7``, ``keep="longest"`` or
+        ``method="identical"``; of a stream, what :class:`Keep` takes.
+
+    Returns
+    -------
+    Dataset, DatasetDict or IterableDataset
+        What came in, without these rows.  Of a stream, one that is filtered as it is read, once.
+
+    Raises
+    ------
+    InvalidError
+        An option is wrong, or the column is missing.
+
+    Examples
+    --------
+    >>> import datasets, neardup.datasets
+    >>> rows = datasets.Dataset.from_dict({"text": ["a b c d", "e f g h", "A, b, c, d"]})
+    >>> neardup.datasets.drop_duplicates(rows)["text"][:]
+    ['a b c d', 'e f g h']
+    """
+    if hasattr(data, "filter") and not hasattr(data, "num_rows"):
+        return data.filter(Keep(text, **options), batched=True)
+    return dedup(data, text, **options).survivors
 
 
 class Keep:
