@@ -1,5 +1,5 @@
 /* commands.c - the table of commands; those that are one call of the library */
-#define _GNU_SOURCE
+#include "base/system/descriptor.h"
 #include "report.h"
 
 #include <neardup/result_file.h>
@@ -9,13 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Without a path, read the standard input, unless it is a terminal. */
 bool use_standard_input(struct settings *s)
 {
-    if (!s->paths.count && isatty(STDIN_FILENO)) {
+    if (!s->paths.count && nd_descriptor_is_terminal(0)) {
         say("no input: name files or folders, or - for standard input");
         return false;
     }

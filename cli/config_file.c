@@ -1,13 +1,13 @@
 /* config_file.c - options from a file, one a line, before those of the command line */
-#define _GNU_SOURCE
 #include "config_file.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #define SPACE " \t\r\n"
 
@@ -41,8 +41,8 @@ static bool add_option(struct config_file *config, char *text, size_t number)
         ;
     if (!reserve(config))
         return false;
-    if (asprintf(&config->option[config->n].argument, "--%.*s%s%.*s", (int)len, name,
-                 end > value ? "=" : "", (int)(end - value), value) < 0)
+    if (nd_print_new(&config->option[config->n].argument, "--%.*s%s%.*s", (int)len, name,
+                     end > value ? "=" : "", (int)(end - value), value) < 0)
         return false;
     config->option[config->n++].line = number;
     return true;
@@ -50,14 +50,14 @@ static bool add_option(struct config_file *config, char *text, size_t number)
 
 enum nd_status config_file_read(struct config_file *config, const char *path, struct nd_error *err)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = nd_stream_open(path, "r");
     enum nd_status status = ND_OK;
     char *line = NULL;
     size_t room = 0, number = 0;
 
     if (!file)
         return nd_fail(err, ND_EIO, "%s: cannot be opened: %s", path, strerror(errno));
-    while (status == ND_OK && getline(&line, &room, file) >= 0)
+    while (status == ND_OK && nd_read_line(&line, &room, '\n', file) >= 0)
         if (!add_option(config, line, ++number))
             status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK && ferror(file))

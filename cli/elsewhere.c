@@ -1,13 +1,12 @@
 /* elsewhere.c - the commands of the service, which another program runs: neardup-server */
-#define _GNU_SOURCE
+#include "base/system/naming.h"
+#include "base/system/process.h"
 #include "program.h"
 #include "settings.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * The service needs libmicrohttpd, LMDB and libcurl, which no other command should wait for
@@ -19,34 +18,34 @@ static const char *const below[] = {"", "/" SERVER_FROM_BIN};
 enum { PLACES = sizeof below / sizeof *below };
 
 /* Fill in the path of the other program in one of the places. False: it is too long. */
-static bool path_in(size_t place, char path[PATH_MAX])
+static bool path_in(size_t place, char path[PROGRAM_PATH])
 {
-    char self[PATH_MAX];
+    char self[PROGRAM_PATH];
     int n = program_folder(self)
-                ? snprintf(path, PATH_MAX, "%s%s/neardup-server", self, below[place])
+                ? snprintf(path, PROGRAM_PATH, "%s%s/neardup-server", self, below[place])
                 : 0;
 
-    return n > 0 && n < PATH_MAX;
+    return n > 0 && n < PROGRAM_PATH;
 }
 
 bool find_server(void)
 {
-    char path[PATH_MAX];
+    char path[PROGRAM_PATH];
 
     for (size_t i = 0; i < PLACES; i++)
-        if (path_in(i, path) && access(path, X_OK) == 0)
+        if (path_in(i, path) && nd_path_is_program(path))
             return true;
     return false;
 }
 
 void run_elsewhere(char **argument)
 {
-    char path[PATH_MAX];
+    char path[PROGRAM_PATH];
 
     for (size_t i = 0; i < PLACES; i++) {
         if (!path_in(i, path))
             continue;
-        execv(path, argument);
+        nd_process_become(path, argument);
         if (errno != ENOENT && errno != ENOTDIR)
             say("%s: cannot be run: %s", path, strerror(errno));
     }

@@ -4,8 +4,9 @@
  * Paths from --files-from are added after the paths of the command line. The place of each in its
  * list is remembered, so that a message about a missing file can name the line of the list.
  */
-#define _GNU_SOURCE
 #include "file_list.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 
 #include <neardup/result_file.h>
 
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A listed path, and its place in the list. */
 struct listed_file {
@@ -69,7 +69,7 @@ static enum nd_status add_path(struct settings *s, const struct listed_file *lis
         return nd_fail(err, ND_EINVAL,
                        "%s:%zu: the standard input cannot be both a list and one of its files",
                        list, listed->line);
-    path = strdup(listed->path);
+    path = nd_text_copy(listed->path);
     if (words_take(&s->lists->texts, path)) {
         struct listed_file own = *listed;
 
@@ -97,7 +97,7 @@ static enum nd_status read_paths(struct settings *s, const char *list, FILE *fil
     enum nd_status status = ND_OK;
     ssize_t len;
 
-    while (status == ND_OK && (len = getdelim(&line, &capacity, end, file)) > 0) {
+    while (status == ND_OK && (len = nd_read_line(&line, &capacity, end, file)) > 0) {
         if (line[len - 1] == end)
             line[--len] = '\0';
         listed.line++;
@@ -120,7 +120,7 @@ static enum nd_status read_paths(struct settings *s, const char *list, FILE *fil
 
 static enum nd_status read_list(struct settings *s, const char *list, struct nd_error *err)
 {
-    FILE *file = strcmp(list, "-") == 0 ? stdin : fopen(list, "re");
+    FILE *file = strcmp(list, "-") == 0 ? stdin : nd_stream_open(list, "r");
     enum nd_status status;
 
     if (!file)
@@ -200,12 +200,12 @@ static const struct listed_file *find(const struct file_lists *lists, const char
 
 bool file_lists_place(const struct settings *s, const char *message, char out[512])
 {
-    struct stat about;
+    struct nd_file_about about;
 
     for (const char *colon = message; s->lists && (colon = strstr(colon, ": ")); colon++) {
         const struct listed_file *listed = find(s->lists, message, (size_t)(colon - message));
 
-        if (listed && lstat(listed->path, &about) != 0) {
+        if (listed && !nd_path_about_itself(listed->path, &about)) {
             (void)snprintf(out, 512, "%s:%zu", shown_name(listed->list), listed->line);
             return true;
         }
@@ -216,12 +216,12 @@ bool file_lists_place(const struct settings *s, const char *message, char out[51
 bool file_lists_fit(const struct settings *s, const char *output)
 {
     struct nd_error err;
-    struct stat about;
+    struct nd_file_about about;
 
     for (size_t i = 0; s->lists && i < s->lists->n; i++) {
         const struct listed_file *listed = &s->lists->at[i];
 
-        if (strcmp(listed->path, "-") != 0 && stat(listed->path, &about) != 0) {
+        if (strcmp(listed->path, "-") != 0 && !nd_path_about(listed->path, &about)) {
             say("%s:%zu: %s: %s", shown_name(listed->list), listed->line, listed->path,
                 strerror(errno));
             return false;

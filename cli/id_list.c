@@ -1,13 +1,13 @@
 /* id_list.c - a file with an id on each line */
-#define _GNU_SOURCE
 #include "id_list.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "report.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 static bool add(struct id_list *list, const char *line, size_t len)
 {
@@ -18,7 +18,7 @@ static bool add(struct id_list *list, const char *line, size_t len)
     if (!more)
         return false;
     list->id = more;
-    list->id[list->n] = strndup(line, len);
+    list->id[list->n] = nd_text_copy_n(line, len);
     return list->id[list->n] && ++list->n;
 }
 
@@ -29,7 +29,7 @@ static bool read_lines(struct id_list *list, FILE *stream)
     bool is_right = true;
     ssize_t len;
 
-    while (is_right && (len = getline(&line, &room, stream)) >= 0) {
+    while (is_right && (len = nd_read_line(&line, &room, '\n', stream)) >= 0) {
         while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == '\r'))
             len--;
         if (len > 0)
@@ -42,7 +42,7 @@ static bool read_lines(struct id_list *list, FILE *stream)
 bool id_list_read(struct id_list *list, const char *path)
 {
     bool is_input = strcmp(path, "-") == 0;
-    FILE *stream = is_input ? stdin : fopen(path, "re");
+    FILE *stream = is_input ? stdin : nd_stream_open(path, "r");
     bool is_right = stream && read_lines(list, stream);
 
     if (!is_right)

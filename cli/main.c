@@ -1,5 +1,5 @@
 /* main.c - the command neardup: picks the subcommand */
-#define _GNU_SOURCE
+#include "base/system/process.h"
 #include "named_recipe.h"
 #include "program.h"
 #include "settings.h"
@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 static int no_command(const char *name)
 {
@@ -101,26 +99,19 @@ static int run(const struct command *command, int n, char **argument)
  * stack, everything else less (tests/cli/limits.bats); sanitizers need more. This message itself
  * must do with little stack.
  */
-static bool has_stack(void)
+static void check_stack(void)
 {
-    static const char message[] =
-        "neardup: the stack limit is below 1024 KiB: raise it (ulimit -s 1024)\n";
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= (rlim_t)1 << 20)
-        return true;
-    if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
-        return false; /* there is nowhere to report it */
-    return false;
+    if (!nd_process_has_stack((size_t)1 << 20))
+        nd_process_die("neardup: the stack limit is below 1024 KiB: raise it (ulimit -s 1024)\n",
+                       2);
 }
 
 int main(int n, char **argument)
 {
     const struct command *command;
 
-    if (!has_stack())
-        return 2;
-    open_standard_files();
+    check_stack();
+    nd_process_begin(&n, &argument);
     handle_signals();
     if (n < 2) {
         say("a command is missing; see neardup help");

@@ -1,5 +1,5 @@
 /* manual.c - a manual page, made of what man/ has and of the tables of commands and options */
-#define _GNU_SOURCE
+#include "base/system/c_functions.h"
 #include "settings.h"
 
 #include <ctype.h>
@@ -289,7 +289,7 @@ int cmd_manual(const char *name)
 
     if (!command && strcmp(name, "neardup") != 0)
         say("there is no command '%s'", name);
-    else if (getdelim(&page, &capacity, '\0', stdin) < 0)
+    else if (nd_read_line(&page, &capacity, '\0', stdin) < 0)
         say("standard input: no page");
     else
         status = command ? print_page(command, page) : print_overview(page);

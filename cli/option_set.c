@@ -1,6 +1,6 @@
 /* option_set.c - what each option does to the settings */
-#define _GNU_SOURCE
 #include "option_set.h"
+#include "base/system/c_functions.h"
 #include "named_recipe.h"
 
 #include <neardup/duration.h>
@@ -43,7 +43,7 @@ static enum nd_status set_in_recipe(struct settings *s, const struct option *o, 
     char *assignment = NULL;
     enum nd_status status;
 
-    if (asprintf(&assignment, "%s=%s", key, value) < 0)
+    if (nd_print_new(&assignment, "%s=%s", key, value) < 0)
         return out_of_memory(err);
     status = name_option(o, nd_recipe_set(s->recipe, assignment, err), err);
     free(assignment);
@@ -161,8 +161,14 @@ static int word_index(const struct option *o, const char *value, const char *lis
     size_t n = 0, at = 0;
 
     snprintf(words, sizeof words, "%s", list);
-    while (n < sizeof word / sizeof *word && (word[n] = strsep(&rest, " ")) != NULL)
-        n++;
+    while (n < sizeof word / sizeof *word && rest) {
+        char *space = strchr(rest, ' ');
+
+        word[n++] = rest;
+        rest = space ? space + 1 : NULL;
+        if (space)
+            *space = '\0';
+    }
     for (size_t i = 0; i < n; i++) {
         if (strcmp(word[i], value) == 0)
             return (int)i;

@@ -1,9 +1,9 @@
 /* places.c - documents that are named by their places, as a manifest names them */
+#include "base/system/naming.h"
 #include "settings.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { NAME_BYTES = 4096 };
 
@@ -29,10 +29,10 @@ void find_places(struct settings *s)
         const char *place = s->paths.at[i];
         size_t len = file_of(place);
 
-        if (!len || len >= NAME_BYTES || access(place, F_OK) == 0)
+        if (!len || len >= NAME_BYTES || nd_path_exists(place))
             return;
         (void)snprintf(file[i], NAME_BYTES, "%.*s", (int)len, place);
-        if (access(file[i], F_OK) != 0)
+        if (!nd_path_exists(file[i]))
             return;
     }
     (void)words_add(&s->corpus, file[0]);

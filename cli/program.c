@@ -1,25 +1,26 @@
 /* program.c - where this program lies, and the Python package that was installed with it */
-#define _GNU_SOURCE
 #include "program.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
+#include "base/system/process.h"
 #include "settings.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-bool program_folder(char path[PATH_MAX])
+bool program_folder(char path[PROGRAM_PATH])
 {
-    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    char *name = len > 0 ? memrchr(path, '/', (size_t)len) : NULL;
+    size_t len;
 
-    if (name)
-        *name = '\0';
-    return name != NULL;
+    if (!nd_process_path(path, PROGRAM_PATH))
+        return false;
+    len = (size_t)(nd_path_name(path) - path);
+    if (len)
+        path[len - 1] = '\0';
+    return len > 0;
 }
 
 /* ---- Which inputs are tables ------------------------------------------------------------------ */
@@ -45,24 +46,24 @@ static enum name_kind kind_of_name(const char *path)
 
 static bool is_folder(const char *path)
 {
-    struct stat about;
+    struct nd_file_about about;
 
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    return nd_path_about(path, &about) && about.kind == ND_FILE_FOLDER;
 }
 
 /* Whether all files below a folder are tables, but for those that data sets leave out. */
 static bool has_only_tables(const char *folder, unsigned depth, bool *has_any)
 {
-    DIR *open = depth ? opendir(folder) : NULL;
-    const struct dirent *entry;
+    struct nd_folder_list *open = depth ? nd_folder_list_open(folder) : NULL;
+    const char *entry;
     bool so_far = open != NULL;
 
-    while (so_far && (entry = readdir(open)) != NULL) {
-        char path[PATH_MAX];
+    while (so_far && (entry = nd_folder_list_next(open)) != NULL) {
+        char path[PROGRAM_PATH];
 
-        if (entry->d_name[0] == '.' || entry->d_name[0] == '_')
+        if (entry[0] == '.' || entry[0] == '_')
             continue;
-        if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path)
+        if (snprintf(path, sizeof path, "%s/%s", folder, entry) >= (int)sizeof path)
             so_far = false;
         else if (is_folder(path))
             so_far = has_only_tables(path, depth - 1, has_any);
@@ -72,7 +73,7 @@ static bool has_only_tables(const char *folder, unsigned depth, bool *has_any)
             so_far = false;
     }
     if (open)
-        closedir(open);
+        nd_folder_list_close(open);
     return so_far;
 }
 
@@ -101,47 +102,48 @@ bool reads_tables(const struct settings *s)
 /* Find "python3.N" in a folder such as lib or lib64, if our package is installed for it. */
 static bool find_version(const char *folder, char *name, size_t room)
 {
-    DIR *open = opendir(folder);
-    const struct dirent *entry;
+    struct nd_folder_list *open = nd_folder_list_open(folder);
+    const char *entry;
     bool found = false;
 
-    while (open && !found && (entry = readdir(open)) != NULL) {
+    while (open && !found && (entry = nd_folder_list_next(open)) != NULL) {
         static const char *const kinds[] = {"site-packages", "dist-packages"};
 
         for (size_t i = 0; !found && i < sizeof kinds / sizeof *kinds; i++) {
-            char path[PATH_MAX];
-            int n = snprintf(path, sizeof path, "%s/%s/%s/neardup/_tables.py", folder,
-                             entry->d_name, kinds[i]);
+            char path[PROGRAM_PATH];
+            int n =
+                snprintf(path, sizeof path, "%s/%s/%s/neardup/_tables.py", folder, entry, kinds[i]);
 
-            found = strncmp(entry->d_name, "python3", 7) == 0 && n > 0 && n < (int)sizeof path &&
-                    access(path, R_OK) == 0;
-            if (found && snprintf(name, room, "%s", entry->d_name) >= (int)room)
+            found = strncmp(entry, "python3", 7) == 0 && n > 0 && n < (int)sizeof path &&
+                    nd_path_is_readable(path);
+            if (found && snprintf(name, room, "%s", entry) >= (int)room)
                 found = false;
         }
     }
     if (open)
-        closedir(open);
+        nd_folder_list_close(open);
     return found;
 }
 
 /* Fill in the interpreter whose package this command came with.  False: there is none. */
-static bool find_python(char python[PATH_MAX])
+static bool find_python(char python[PROGRAM_PATH])
 {
     const char *given = getenv("NEARDUP_PYTHON"); /* set by python -m neardup */
-    char bin[PATH_MAX - 64], path[PATH_MAX], name[64];
+    char bin[PROGRAM_PATH - 64], path[PROGRAM_PATH], name[64];
     static const char *const libraries[] = {"lib", "lib64"};
 
     if (given && *given)
-        return snprintf(python, PATH_MAX, "%s", given) < PATH_MAX;
+        return snprintf(python, PROGRAM_PATH, "%s", given) < PROGRAM_PATH;
     if (!program_folder(path) || snprintf(bin, sizeof bin, "%s", path) >= (int)sizeof bin)
         return false;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         (void)snprintf(path, sizeof path, "%s/../%s", bin, libraries[i]);
         if (!find_version(path, name, sizeof name))
             continue;
-        if (snprintf(python, PATH_MAX, "%s/%s", bin, name) < PATH_MAX && access(python, X_OK) == 0)
+        if (snprintf(python, PROGRAM_PATH, "%s/%s", bin, name) < PROGRAM_PATH &&
+            nd_path_is_program(python))
             return true;
-        return snprintf(python, PATH_MAX, "%s", name) < PATH_MAX; /* one of PATH */
+        return snprintf(python, PROGRAM_PATH, "%s", name) < PROGRAM_PATH; /* one of PATH */
     }
     return false;
 }
@@ -153,7 +155,8 @@ static bool add_given(const struct settings *s, struct words *word)
         const char *value = s->given_values.at[i];
         char *text = NULL;
 
-        if (asprintf(&text, "--%s%s%s", s->given.at[i], value ? "=" : "", value ? value : "") < 0 ||
+        if (nd_print_new(&text, "--%s%s%s", s->given.at[i], value ? "=" : "", value ? value : "") <
+                0 ||
             !words_take(word, text))
             return false;
     }
@@ -168,7 +171,7 @@ static bool add_given(const struct settings *s, struct words *word)
 void run_in_python(const struct settings *s)
 {
     static const char *const first[] = {NULL, "-P", "-m", "neardup._tables"};
-    char python[PATH_MAX];
+    char python[PROGRAM_PATH];
     struct words word = {.at = NULL};
     bool is_ready = find_python(python);
 
@@ -178,7 +181,7 @@ void run_in_python(const struct settings *s)
         is_ready = words_add(&word, i ? first[i] : python);
     is_ready = is_ready && add_given(s, &word);
     if (is_ready) {
-        execvp(python, (char *const *)word.at);
+        nd_process_become(python, (char **)(uintptr_t)word.at);
         say("%s: cannot be run: %s", python, strerror(errno));
     }
     /* The texts of options stay: the process ends soon. */

@@ -2,13 +2,14 @@
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
-#include <limits.h>
 #include <stdbool.h>
 
 struct settings;
 
+enum { PROGRAM_PATH = 4096 }; /* bytes of a path, the end included */
+
 /* Fill in the folder of this program, without a slash at the end. False: the system does not say. */
-bool program_folder(char path[PATH_MAX]);
+bool program_folder(char path[PROGRAM_PATH]);
 
 /*
  * Whether all inputs are files that the Python package reads, by their names, and at least one is

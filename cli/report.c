@@ -6,6 +6,8 @@
  * follows from the outcome of the run.
  */
 #include "report.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "color.h"
 #include "file_list.h"
 #include "print_figures.h"
@@ -18,8 +20,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 enum { SHOWN = 20, BAR = 24 }; /* messages shown of each kind; width of the progress bar */
 
@@ -203,7 +203,7 @@ static void print_progress(const struct nd_run_progress *p, bool is_terminal)
 static int show_progress(void *context, const struct nd_run_progress *progress)
 {
     struct report *r = context;
-    bool is_terminal = isatty(STDERR_FILENO);
+    bool is_terminal = nd_descriptor_is_terminal(2);
 
     if (r->settings->quiet || (!is_terminal && !r->settings->progress) ||
         progress->seconds < r->next)
@@ -240,12 +240,12 @@ static int ask_to_replace(void *context, const struct nd_run_replaced *replaced)
         return 0;
     }
     answer[strcspn(answer, "\n")] = '\0';
-    return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+    return nd_compare_caseless(answer, "y") == 0 || nd_compare_caseless(answer, "yes") == 0;
 }
 
 struct nd_run_events report_events(struct report *r)
 {
-    const bool can_ask = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    const bool can_ask = nd_descriptor_is_terminal(0) && nd_descriptor_is_terminal(2);
 
     return (struct nd_run_events){r, tell_problem, tell_bad_record, show_progress,
                                   can_ask ? ask_to_replace : NULL};

@@ -1,13 +1,12 @@
 /* results.c - where a command writes its lines: the standard output, or a file that appears whole
  */
-#define _GNU_SOURCE
 #include "results.h"
 
+#include "base/system/descriptor.h"
 #include "settings.h"
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <neardup/result_file.h>
 #include <neardup/terminal.h>
@@ -18,7 +17,7 @@ bool results_open(struct results *r, const char *name, const char *const *others
 
     *r = (struct results){.file = stdout, .name = "standard output"};
     if (!name || strcmp(name, "-") == 0) {
-        r->is_terminal = isatty(STDOUT_FILENO) != 0;
+        r->is_terminal = nd_descriptor_is_terminal(1) != 0;
         if (nd_result_file_check("-", others, n, &err) == ND_OK)
             return true;
         say("%s", err.message);
@@ -30,7 +29,7 @@ bool results_open(struct results *r, const char *name, const char *const *others
         return false;
     }
     r->file = nd_result_file_stream(r->output);
-    r->is_terminal = isatty(fileno(r->file)) != 0;
+    r->is_terminal = nd_descriptor_is_terminal(nd_stream_descriptor(r->file)) != 0;
     return true;
 }
 

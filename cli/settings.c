@@ -6,7 +6,6 @@
  * (option_set.c) stores it. Options that others depend on, such as --recipe, are applied first,
  * wherever they are on the command line.
  */
-#define _GNU_SOURCE
 #include "settings.h"
 #include "file_list.h"
 

@@ -5,10 +5,5 @@
 void handle_signals(void);
 /* Die like `yes | head` if nobody reads the standard output any more. */
 void die_where_output_is_closed(void);
-/*
- * Make sure that descriptors 0, 1 and 2 are open, so that no file of ours gets one of these
- * numbers.
- */
-void open_standard_files(void);
 
 #endif

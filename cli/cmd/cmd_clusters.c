@@ -1,11 +1,11 @@
 /* cmd_clusters.c - neardup clusters: sizes of clusters, and near duplicates of a document */
+#include "base/system/descriptor.h"
 #include "figure_file.h"
 #include "svg.h"
 
 #include <neardup/eval.h>
 
 #include <stdlib.h>
-#include <unistd.h>
 
 static bool fits(struct settings *s)
 {
@@ -17,7 +17,7 @@ static bool fits(struct settings *s)
         say("--svg draws one histogram, and --curve has one for each value");
         return false;
     }
-    if (!s->paths.count && isatty(STDIN_FILENO)) {
+    if (!s->paths.count && nd_descriptor_is_terminal(0)) {
         say("no result: name files, or - for standard input");
         return false;
     }

@@ -1,5 +1,4 @@
 /* cmd_compare.c - neardup compare: two documents by every measure */
-#define _GNU_SOURCE
 #include "color.h"
 #include "report.h"
 #include "results.h"
@@ -11,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- What shows text: terms, passages, edits ------------------------------------------------- */
 

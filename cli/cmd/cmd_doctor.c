@@ -1,4 +1,5 @@
 /* cmd_doctor.c - neardup doctor: what this installation can do, and what it lacks */
+#include "base/system/threads.h"
 #include "settings.h"
 
 #include <neardup/cpu.h>
@@ -6,7 +7,6 @@
 #include <neardup/version.h>
 
 #include <stdio.h>
-#include <unistd.h>
 
 /* Print a row: a subject, its state, and what that means. */
 static void print_row(const char *subject, const char *state, const char *meaning)
@@ -49,8 +49,7 @@ int cmd_doctor(struct settings *s)
         recipes++;
     print_row("neardup", ND_VERSION, "the version");
     print_row("kernels", nd_cpu_name(), "the instructions used on this processor");
-    print_number("processors", sysconf(_SC_NPROCESSORS_ONLN),
-                 "as many threads are used by default");
+    print_number("processors", (long)nd_processors(), "as many threads are used by default");
     print_number("recipes", recipes, "shipped methods: neardup recipe list");
     print_row("service", has_service ? "found" : "missing",
               has_service ? "serve, store, client"

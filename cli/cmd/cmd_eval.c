@@ -1,4 +1,5 @@
 /* cmd_eval.c - neardup eval: results measured against the truth */
+#include "base/system/descriptor.h"
 #include "figure_file.h"
 #include "svg.h"
 
@@ -7,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The files that are read, of which the output must be none.  False: out of memory, reported. */
 static bool list_reads(const struct settings *s, struct words *reads)
@@ -38,7 +38,7 @@ static bool fits(struct settings *s)
         say("with --judged, eval takes no truth or documents, and only --by stratum");
         return false;
     }
-    if (!s->paths.count && isatty(STDIN_FILENO)) {
+    if (!s->paths.count && nd_descriptor_is_terminal(0)) {
         say("no result: name files, or - for standard input");
         return false;
     }

@@ -1,11 +1,10 @@
 /* cmd_recipe.c - neardup recipe: what recipes there are, what one says, whether it is one */
-#define _GNU_SOURCE
+#include "base/system/naming.h"
 #include "named_recipe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum nd_status read_named_recipe(struct nd_recipe *recipe, const char *name, struct nd_error *err)
 {
@@ -13,7 +12,7 @@ enum nd_status read_named_recipe(struct nd_recipe *recipe, const char *name, str
 
     if (nd_recipe_text(name, NULL))
         return nd_recipe_by_name(recipe, name, err);
-    if (strpbrk(name, "/.") || access(name, F_OK) == 0)
+    if (strpbrk(name, "/.") || nd_path_exists(name))
         return nd_recipe_load(recipe, name, err);
     nearest = nd_recipe_nearest(name);
     return nd_fail(err, ND_EINVAL, "there is no recipe or file '%s'%s%s%s", name,

@@ -5,7 +5,9 @@
  * and the function. What build, add and query read may be fingerprints or documents;
  * document_fingerprints.c turns documents into fingerprints by the recipe of the index.
  */
-#define _GNU_SOURCE
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
 #include "file_list.h"
 #include "id_list.h"
 #include "index/cmd_index_records.h"
@@ -18,8 +20,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char *const standard_input = "-";
 
@@ -63,10 +63,11 @@ static int write_index(const struct fingerprints *all, const char *index,
 static bool would_lose(const char *output, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
-    struct stat x, y;
+    struct nd_file_about x, y;
 
-    return stat(output, &x) == 0 && (standard ? fstat(STDIN_FILENO, &y) : stat(path, &y)) == 0 &&
-           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return nd_path_about(output, &x) &&
+           (standard ? nd_descriptor_about(0, &y) : nd_path_about(path, &y)) &&
+           nd_file_is_one(&x, &y);
 }
 
 static void release_recipe(struct nd_hamming_recipe *recipe)
@@ -90,8 +91,9 @@ static bool add_block(void *context, const struct fingerprints *block)
     enum nd_status status = ND_OK;
 
     if (!b->builder)
-        status = nd_hamming_builder_new(&b->builder, *b->bits, tmp ? tmp : "/tmp",
-                                        b->s->hamming.run_memory, &err);
+        status =
+            nd_hamming_builder_new(&b->builder, *b->bits, tmp ? tmp : nd_folder_for_temporary(),
+                                   b->s->hamming.run_memory, &err);
     for (size_t i = 0; i < block->n && status == ND_OK; i++)
         status = nd_hamming_builder_add(b->builder, block->row + i * block->words,
                                         block->id[i] == NO_TEXT ? NULL : block->text + block->id[i],
@@ -415,7 +417,7 @@ static int answer_texts(struct results *to, struct nd_hamming_file *file,
     else
         failed(&err);
     if (any > 0)
-        qsort_r(found.items, found.count, sizeof *found.items, by_text, file);
+        nd_sort_with(found.items, found.count, sizeof *found.items, by_text, file);
     for (size_t i = 0; any > 0 && i < found.count; i++) {
         const struct nd_hamming_file_match *match = &found.items[i];
         char digits[ND_HAMMING_NUMBER_MAX];

@@ -1,4 +1,5 @@
 /* cmd_index_plan.c - neardup index plan: the designs, and which one index build makes */
+#include "base/system/descriptor.h"
 #include "index/fingerprints.h"
 #include "report.h"
 
@@ -135,7 +136,7 @@ static enum nd_status read_machine(const char *path, struct nd_hamming_machine *
                                    struct nd_error *err)
 {
     char text[ND_HAMMING_MACHINE_TEXT];
-    FILE *file = fopen(path, "rb");
+    FILE *file = nd_stream_open(path, "r");
     enum nd_status status;
     struct nd_error why;
     size_t n;
@@ -148,7 +149,8 @@ static enum nd_status read_machine(const char *path, struct nd_hamming_machine *
             status = write_machine(path, machine, err);
         if (status != ND_OK)
             return status;
-        file = fopen(path, "rb"); /* read it back, because it is rounded like in the next run */
+        file = nd_stream_open(path,
+                              "r"); /* read it back, because it is rounded like in the next run */
         if (!file)
             return nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
     }

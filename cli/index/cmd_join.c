@@ -1,5 +1,6 @@
 /* cmd_join.c - neardup join: queries against files of fingerprints; merging what that gave */
-#define _GNU_SOURCE
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "file_list.h"
 #include "index/fingerprints.h"
 
@@ -94,26 +95,26 @@ static bool add_line(struct lines *lines, const char *text)
 {
     if (lines->n == lines->capacity) {
         size_t capacity = lines->capacity * 3 / 2 + 1024;
-        char **more = reallocarray(lines->at, capacity, sizeof *more);
+        char **more = nd_resize_array(lines->at, capacity, sizeof *more);
 
         if (!more)
             return false;
         lines->at = more;
         lines->capacity = capacity;
     }
-    lines->at[lines->n] = strdup(text);
+    lines->at[lines->n] = nd_text_copy(text);
     return lines->at[lines->n++] != NULL;
 }
 
 static bool read_lines(const char *path, struct lines *lines)
 {
     bool standard = strcmp(path, "-") == 0, fine = true;
-    FILE *file = standard ? stdin : fopen(path, "re");
+    FILE *file = standard ? stdin : nd_stream_open(path, "r");
     char *line = NULL;
     size_t capacity = 0;
     ssize_t len;
 
-    while (file && fine && (len = getline(&line, &capacity, file)) > 0) {
+    while (file && fine && (len = nd_read_line(&line, &capacity, '\n', file)) > 0) {
         if (line[len - 1] == '\n')
             line[len - 1] = '\0';
         fine = add_line(lines, line);

@@ -1,6 +1,6 @@
 /* document_fingerprints.c - fingerprints that index makes of documents, by a recipe */
-#define _GNU_SOURCE
 #include "index/document_fingerprints.h"
+#include "base/system/c_functions.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -156,7 +156,7 @@ static enum nd_status begin(void *context, const struct nd_recipe_simhash *simha
                        "its own is used (see neardup index info)",
                        sink->index, (unsigned long long)sink->known->fingerprint,
                        (unsigned long long)recipe_fingerprint);
-    sink->source->text = strndup(canonical.data, canonical.len);
+    sink->source->text = nd_text_copy_n(canonical.data, canonical.len);
     if (!sink->source->text)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     sink->source->recipe =

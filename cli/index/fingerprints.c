@@ -6,8 +6,9 @@
  * block by block into struct fingerprints. Lines with fewer digits than the first are refused,
  * because a truncated file looks like that.
  */
-#define _GNU_SOURCE
 #include "index/fingerprints.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 
 #include <neardup/input.h>
 
@@ -69,7 +70,7 @@ int fingerprint_row_read(struct fingerprint_file *f, size_t len, struct fingerpr
 
     if ((!f->parser && !make_parser(f)) || !reserve_beyond(f, len))
         return -1;
-    if (memmem(f->line, len, none, sizeof none - 1))
+    if (nd_find_bytes(f->line, len, none, sizeof none - 1))
         return 0; /* a document without text */
     nd_parser_reset(f->parser);
     got =
@@ -129,7 +130,7 @@ static const char index_magic[] = "NDHAMM\r\n", sketch_magic[] = "NDSKTCH\n";
 
 static bool path_begins_with(const char *path, const char magic[8])
 {
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "re");
+    FILE *file = strcmp(path, "-") == 0 ? NULL : nd_stream_open(path, "r");
     bool is = file && begins_with(file, magic);
 
     if (file)
@@ -170,7 +171,7 @@ bool fingerprint_file_open(struct fingerprint_file *f, const struct hamming_sett
 
     *f = (struct fingerprint_file){.settings = settings,
                                    .name = standard ? "standard input" : path,
-                                   .file = standard ? stdin : fopen(path, "re")};
+                                   .file = standard ? stdin : nd_stream_open(path, "r")};
     if (!f->file) {
         say("%s: %s", path, strerror(errno));
         return false;
@@ -210,12 +211,12 @@ void fingerprints_release(struct fingerprints *f)
 static bool grow(struct fingerprints *f)
 {
     size_t capacity = f->capacity + f->capacity / 2 + 1024;
-    uint64_t *row = reallocarray(f->row, capacity, f->words * sizeof *row);
+    uint64_t *row = nd_resize_array(f->row, capacity, f->words * sizeof *row);
     size_t *id;
 
     if (row)
         f->row = row;
-    id = row ? reallocarray(f->id, capacity, sizeof *id) : NULL;
+    id = row ? nd_resize_array(f->id, capacity, sizeof *id) : NULL;
     if (!id) {
         say("out of memory for %zu fingerprints", capacity);
         return false;
@@ -426,7 +427,7 @@ static int read_next(struct fingerprint_file *f, struct fingerprints *out)
 
         return got == 0 ? 2 : got;
     }
-    len = getline(&f->line, &f->line_capacity, f->file);
+    len = nd_read_line(&f->line, &f->line_capacity, '\n', f->file);
     if (len <= 0)
         return 2;
     if (f->line[0] == '{')

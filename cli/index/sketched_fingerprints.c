@@ -1,5 +1,5 @@
 /* sketched_fingerprints.c - the fingerprints of a sketch file, for index and join */
-#define _GNU_SOURCE
+#include "base/system/c_functions.h"
 #include "index/fingerprints.h"
 
 #include <stdio.h>
@@ -85,8 +85,8 @@ static bool name_row(struct sketched_fingerprints *s, const struct nd_sketch_row
     if (row->line)
         (void)snprintf(line, sizeof line, ":%llu", (unsigned long long)row->line);
     free(s->place);
-    n = asprintf(&s->place, "%s%s%s%s", source->path, source->entry ? "!" : "",
-                 source->entry ? source->entry : "", line);
+    n = nd_print_new(&s->place, "%s%s%s%s", source->path, source->entry ? "!" : "",
+                     source->entry ? source->entry : "", line);
     if (n < 0) {
         s->place = NULL;
         say("out of memory for ids");

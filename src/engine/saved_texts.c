@@ -1,21 +1,19 @@
 /* saved_texts.c - an index of texts in a file: written whole, mapped and checked */
-#define _GNU_SOURCE
 #include "engine/saved_texts.h"
 
 #include <neardup/result_file.h>
 #include <neardup/text.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/hash.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/pages.h"
 #include "index/snapshot.h"
 
 enum { PAGE = ND_SAVED_PAGE };
@@ -211,7 +209,7 @@ static enum nd_status put_index(struct texts_writing *w, const struct nd_index *
 static enum nd_status write_all(struct texts_writing *w, const struct nd_saved_content *c,
                                 struct nd_error *err)
 {
-    enum nd_status status = fseeko(w->out, PAGE, SEEK_SET) == 0 ? ND_OK : failed(w, err);
+    enum nd_status status = nd_stream_seek(w->out, PAGE) ? ND_OK : failed(w, err);
 
     if (status == ND_OK)
         status = put_text(w, ND_SAVED_RECIPE, c->recipe, err);
@@ -226,7 +224,7 @@ static enum nd_status write_all(struct texts_writing *w, const struct nd_saved_c
     if (status != ND_OK)
         return status;
     nd_saved_seal(&w->header);
-    if (fseeko(w->out, 0, SEEK_SET) != 0 ||
+    if (!nd_stream_seek(w->out, 0) ||
         fwrite(&w->header, 1, sizeof w->header, w->out) != sizeof w->header)
         return failed(w, err);
     return ND_OK;
@@ -263,26 +261,26 @@ static enum nd_status damaged(const char *path, const char *what, struct nd_erro
 
 static enum nd_status map_file(const char *path, struct nd_saved_texts *saved, struct nd_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = nd_descriptor_open(path, ND_OPEN_READ | ND_OPEN_NOW);
     enum nd_status status = ND_OK;
-    struct stat st;
+    struct nd_file_about st;
     void *map;
 
-    if (fd < 0 || fstat(fd, &st) != 0)
+    if (fd < 0 || !nd_descriptor_about(fd, &st))
         status = nd_fail(err, ND_EIO, "%s: cannot be opened: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode))
+    else if (st.kind != ND_FILE_REGULAR)
         status = nd_fail(err, ND_EINPUT, "%s: an index of texts is a regular file", path);
-    else if (st.st_size < PAGE)
+    else if (st.bytes < PAGE)
         status = damaged(path, "it is too short", err);
     if (status == ND_OK) {
-        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map == MAP_FAILED)
+        map = nd_pages_map(fd, 0, (size_t)st.bytes, ND_MAP_READ, NULL);
+        if (!map)
             status = nd_fail(err, ND_EIO, "%s: cannot be mapped: %s", path, strerror(errno));
         else
-            *saved = (struct nd_saved_texts){.map = map, .map_bytes = (size_t)st.st_size};
+            *saved = (struct nd_saved_texts){.map = map, .map_bytes = (size_t)st.bytes};
     }
     if (fd >= 0)
-        close(fd);
+        (void)nd_descriptor_close(fd);
     return status;
 }
 
@@ -366,7 +364,7 @@ enum nd_status nd_saved_open(const char *path, int only_recipe, struct nd_saved_
 void nd_saved_close(struct nd_saved_texts *saved)
 {
     if (saved->map)
-        munmap(saved->map, saved->map_bytes);
+        nd_pages_free(saved->map, saved->map_bytes);
     *saved = (struct nd_saved_texts){0};
 }
 

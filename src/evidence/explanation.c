@@ -6,7 +6,6 @@
  * is measured separately, because the engine stops as soon as it can decide. If the engine does not
  * find the pair, a second engine that compares all pairs tells whether the candidates missed it.
  */
-#define _GNU_SOURCE
 #include "engine/document/equal.h"
 #include "engine/document/matching.h"
 #include "engine/engine.h"

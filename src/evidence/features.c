@@ -1,5 +1,4 @@
 /* features.c - the features of one document, with their texts, weights and hashes */
-#define _GNU_SOURCE
 #include "evidence/features.h"
 
 #include <neardup/text.h>
@@ -10,6 +9,7 @@
 
 #include "base/json_out.h"
 #include "base/memory.h"
+#include "base/system/c_functions.h"
 #include "evidence/name.h"
 #include "recipe/recipe_struct.h"
 
@@ -149,7 +149,8 @@ static bool rank(struct nd_explained_signature *s)
     for (size_t i = 0; i < s->n_features; i++)
         s->by_weight[i] = i;
     if (s->n_features)
-        qsort_r(s->by_weight, s->n_features, sizeof *s->by_weight, by_falling_weight, s->feature);
+        nd_sort_with(s->by_weight, s->n_features, sizeof *s->by_weight, by_falling_weight,
+                     s->feature);
     return true;
 }
 

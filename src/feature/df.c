@@ -3,8 +3,9 @@
  * docs/format/df.md has the layout.  A table is mapped and never changed, so any number of threads
  * read it without locks.
  */
-#define _GNU_SOURCE
 #include "base/hash.h"
+#include "base/system/descriptor.h"
+#include "base/system/pages.h"
 #include "feature/df_layout.h"
 #include "feature/feature_params.h"
 #include "feature/weight_tables.h"
@@ -13,14 +14,10 @@
 #include <neardup/feature.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct nd_df {
     const unsigned char *data, *slot;
@@ -209,25 +206,25 @@ struct nd_df *nd_df_init(const void *data, size_t len, struct nd_error *err)
 /* The whole file in memory, or NULL with errno; *empty: there is nothing to map. */
 static void *map_file(const char *path, size_t *len)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), saved;
-    void *map = MAP_FAILED;
-    struct stat info;
+    int fd = nd_descriptor_open(path, ND_OPEN_READ), saved;
+    void *map = NULL;
+    struct nd_file_about info;
 
     if (fd < 0)
         return NULL;
-    if (fstat(fd, &info) == 0) {
-        *len = (size_t)info.st_size;
-        if (S_ISDIR(info.st_mode))
+    if (nd_descriptor_about(fd, &info)) {
+        *len = (size_t)info.bytes;
+        if (info.kind == ND_FILE_FOLDER)
             errno = EISDIR;
         else if (*len == 0)
             errno = 0;
         else
-            map = mmap(NULL, *len, PROT_READ, MAP_SHARED, fd, 0);
+            map = nd_pages_map(fd, 0, *len, ND_MAP_READ, NULL);
     }
     saved = errno;
-    close(fd);
+    (void)nd_descriptor_close(fd);
     errno = saved;
-    return map == MAP_FAILED ? NULL : map;
+    return map;
 }
 
 struct nd_df *nd_df_open(const char *path, struct nd_error *err)
@@ -248,7 +245,7 @@ struct nd_df *nd_df_open(const char *path, struct nd_error *err)
     }
     df = nd_df_init(map, len, &inner);
     if (!df) {
-        munmap(map, len);
+        nd_pages_free(map, len);
         nd_fail(err, inner.status, "%s: %s", path, inner.message);
         return NULL;
     }
@@ -261,7 +258,7 @@ void nd_df_close(struct nd_df *df)
     if (!df)
         return;
     if (df->map)
-        munmap(df->map, df->len);
+        nd_pages_free(df->map, df->len);
     free(df);
 }
 

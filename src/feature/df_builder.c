@@ -8,10 +8,12 @@
  * The table is the merge of all runs by key, so it does not depend on the order of the documents,
  * on when a run was spilled, or on how documents were spread over builders.
  */
-#define _GNU_SOURCE
 #include "base/file/publish.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
 #include "base/thread/handle.h"
 #include "feature/df_layout.h"
 #include "feature/df_runs.h"
@@ -21,7 +23,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     MIN_MEMORY = 1 << 20,
@@ -119,7 +120,7 @@ struct nd_df_builder *nd_df_builder_new(const struct nd_df_builder_params *param
     if (params->like)
         memcpy(b->features, nd_df_features(params->like), sizeof b->features);
     if (params->tmp)
-        b->tmp = strdup(params->tmp);
+        b->tmp = nd_text_copy(params->tmp);
     if ((params->tmp && !b->tmp) || !new_table(b, FIRST_HOMES)) {
         nd_df_builder_free(b);
         no_memory(err);
@@ -183,7 +184,7 @@ static enum nd_status end_run(struct nd_df_builder *b, bool is_written, struct n
 {
     if (!is_written || fflush(b->spill.file) != 0)
         return nd_fail(err, ND_EIO, "temporary file of a df table in %s: %s",
-                       b->tmp ? b->tmp : "/tmp", strerror(errno));
+                       b->tmp ? b->tmp : nd_folder_for_temporary(), strerror(errno));
     b->run_end[b->n_runs++] = b->spill.bytes;
     return ND_OK;
 }
@@ -553,7 +554,7 @@ static void write_parts(struct df_writer *w, const struct nd_df_run *run, const 
     write_texts(w, *run);
     h->hash = nd_df_header_hash(h);
     if (w->status == ND_OK &&
-        (fseeko(w->stream, 0, SEEK_SET) != 0 || fwrite(h, sizeof *h, 1, w->stream) != 1))
+        (!nd_stream_seek(w->stream, 0) || fwrite(h, sizeof *h, 1, w->stream) != 1))
         w->status = ND_EIO;
 }
 
@@ -579,13 +580,14 @@ static enum nd_status write_stream(struct df_writer *w, const struct nd_df_run *
 static enum nd_status write_file(struct df_writer *w, const struct nd_df_run *run,
                                  const char *features, const char *path, struct nd_error *err)
 {
-    struct stat about;
+    struct nd_file_about about;
     enum nd_status status;
 
     if (w->stream)
         return write_stream(w, run, features, path, err);
     /* Writing seeks, which a pipe or a device cannot do; opening a pipe would also block. */
-    if (nd_output_descriptor(path) >= 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)))
+    if (nd_output_descriptor(path) >= 0 ||
+        (nd_path_about(path, &about) && about.kind != ND_FILE_REGULAR))
         return nd_fail(err, ND_EIO, "%s: is not a regular file", path);
     status = nd_result_file_open(&w->out, path, NULL, 0, err);
     if (status != ND_OK)

@@ -1,13 +1,13 @@
 /* df_runs.c - sorted runs of counted terms: in memory, in a file, merged */
-#define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file/temporary.h"
 #include "base/memory.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
 #include "feature/df_runs.h"
 
 /* In the file: key 8, count 4, and where there are texts length 4, bytes. */
@@ -29,15 +29,15 @@ enum nd_status nd_df_spill_open(struct nd_df_spill *s, const char *folder, bool 
 {
     int fd;
 
-    folder = folder ? folder : "/tmp";
+    folder = folder ? folder : nd_folder_for_temporary();
     fd = nd_temporary_spool(folder);
-    *s = (struct nd_df_spill){.file = fd >= 0 ? fdopen(fd, "w+b") : NULL, .has_texts = has_texts};
-    if (s->file)
-        return ND_OK;
-    nd_fail(err, ND_EIO, "%s: %s", folder, strerror(errno));
+    *s = (struct nd_df_spill){.file = fd >= 0 ? nd_descriptor_stream(fd, "w+b") : NULL,
+                              .has_texts = has_texts};
+    if (!s->file)
+        nd_fail(err, ND_EIO, "%s: %s", folder, strerror(errno));
     if (fd >= 0)
-        close(fd);
-    return ND_EIO;
+        (void)nd_descriptor_close(fd);
+    return s->file ? ND_OK : ND_EIO;
 }
 
 bool nd_df_spill_put(struct nd_df_spill *s, const struct nd_df_record *record)
@@ -50,12 +50,12 @@ bool nd_df_spill_put(struct nd_df_spill *s, const struct nd_df_record *record)
     memcpy(head + 8, &record->count, 4);
     memcpy(head + 12, &len, 4);
     s->bytes += bytes;
-    if (fwrite_unlocked(head, 1, bytes, s->file) != bytes)
+    if (nd_stream_write(head, 1, bytes, s->file) != bytes)
         return false;
     if (!s->has_texts || !len)
         return true;
     s->bytes += len;
-    return fwrite_unlocked(record->text.data, 1, len, s->file) == len;
+    return nd_stream_write(record->text.data, 1, len, s->file) == len;
 }
 
 void nd_df_spill_close(struct nd_df_spill *s)
@@ -87,9 +87,8 @@ static int fill(struct nd_df_run *run, size_t need, size_t buffer_bytes)
         ssize_t got;
 
         n = more < n ? (size_t)more : n;
-        got = pread(fileno(run->spill->file), run->buffer + run->filled, n, (off_t)run->offset);
-        if (got < 0 && errno == EINTR)
-            continue;
+        got = nd_descriptor_read_at(nd_stream_descriptor(run->spill->file),
+                                    run->buffer + run->filled, n, run->offset);
         if (got <= 0) {
             errno = got == 0 ? EIO : errno;
             return ND_EIO;

@@ -2,6 +2,7 @@
 #include "feature/word_rules.h"
 
 #include "base/memory.h"
+#include "base/system/descriptor.h"
 #include "base/utf8.h"
 #include "feature/feature_params.h"
 #include "feature/word/apostrophes.h"
@@ -76,7 +77,7 @@ static bool has_hash(const struct nd_hash_list *list, uint64_t hash)
 static enum nd_status read_file(const char *path, char **data, size_t *len, struct nd_error *err)
 {
     struct nd_buffer all = {0};
-    FILE *file = fopen(path, "rb");
+    FILE *file = nd_stream_open(path, "r");
     enum nd_status status = ND_OK;
 
     if (!file)

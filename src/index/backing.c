@@ -7,12 +7,12 @@
  * once more sees what they had at one moment, for as long as it needs to, while the index goes on.
  * The flags do change, and stay in memory: freezing an index copies them.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/file/temporary.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "index/live.h"
 #include "index/live_state.h"
 
@@ -59,7 +59,7 @@ static enum nd_status back(struct nd_column *column, size_t len, const char *fol
         return ND_OK;
     because = errno;
     if (fd >= 0)
-        close(fd);
+        (void)nd_descriptor_close(fd);
     errno = because;
     return failed(folder, err);
 }
@@ -73,7 +73,7 @@ enum nd_status nd_index_back_columns(struct nd_index *index, const char *folder,
 
     if (index->folder)
         return nd_fail(err, ND_EINVAL, "the columns of the index lie in files already");
-    copy = strdup(folder);
+    copy = nd_text_copy(folder);
     if (!copy)
         return nd_fail(err, ND_ENOMEM, "out of memory for the columns of an index");
     backed_columns(index, column);

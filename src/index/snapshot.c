@@ -8,18 +8,16 @@
  * since what they hold must be numbers that exist.  The columns are mapped.  They are read where a
  * candidate is compared, and any bytes there are harmless: they can only make an answer wrong.
  */
-#define _GNU_SOURCE
 #include "index/snapshot.h"
 
 #include <neardup/result_file.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/hash.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "index/live_state.h"
 
 enum { PAGE = ND_SNAPSHOT_PAGE, CHUNK = ND_SNAPSHOT_CHUNK };
@@ -43,7 +41,7 @@ void nd_live_file_close(struct nd_live_file *file)
     if (!file)
         return;
     if (file->fd >= 0)
-        close(file->fd);
+        (void)nd_descriptor_close(file->fd);
     free(file->check);
     free(file->buffer);
     free(file->path);
@@ -143,7 +141,8 @@ static enum nd_status put(struct snapshot_writing *w, const void *data, size_t b
     if (w->unsynced < SYNC_EVERY)
         return ND_OK;
     w->unsynced = 0;
-    if (fflush(w->out) != 0 || (fdatasync(fileno(w->out)) != 0 && errno != EINVAL))
+    if (fflush(w->out) != 0 ||
+        (!nd_descriptor_sync_data(nd_stream_descriptor(w->out)) && errno != EINVAL))
         return cannot_write(w, err);
     return ND_OK;
 }
@@ -253,7 +252,7 @@ static enum nd_status write_sections(struct snapshot_writing *w, const struct nd
 {
     enum nd_status status = ND_OK;
 
-    if (fseeko(w->out, (off_t)(w->base + place[0].offset), SEEK_SET) != 0)
+    if (!nd_stream_seek(w->out, (w->base + place[0].offset)))
         return cannot_write(w, err);
     for (enum nd_snapshot_section s = ND_SNAPSHOT_LOW; status == ND_OK && s < ND_SNAPSHOT_SECTIONS;
          s++) {
@@ -278,7 +277,7 @@ static enum nd_status write_all(struct snapshot_writing *w, const struct nd_inde
 
     h->hash_of_checks = nd_hash_bytes(w->check, bytes);
     nd_snapshot_seal(h);
-    if (status == ND_OK && fseeko(w->out, (off_t)w->base, SEEK_SET) != 0)
+    if (status == ND_OK && !nd_stream_seek(w->out, w->base))
         status = cannot_write(w, err);
     if (status == ND_OK)
         status = put(w, h, sizeof *h, err);
@@ -366,23 +365,11 @@ static enum nd_status damaged(const struct nd_live_file *file, const char *what,
 static enum nd_status read_at(const struct nd_live_file *file, void *to, size_t bytes, uint64_t at,
                               struct nd_error *err)
 {
-    char *place = to;
+    ssize_t n = nd_descriptor_read_at(file->fd, to, bytes, at + file->base);
 
-    at += file->base;
-    while (bytes) {
-        ssize_t n = pread(file->fd, place, bytes, (off_t)at);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return nd_fail(err, ND_EIO, "%s: cannot be read: %s", file->path, strerror(errno));
-        if (n == 0)
-            return damaged(file, "it ends early", err);
-        place += n;
-        bytes -= (size_t)n;
-        at += (uint64_t)n;
-    }
-    return ND_OK;
+    if (n < 0)
+        return nd_fail(err, ND_EIO, "%s: cannot be read: %s", file->path, strerror(errno));
+    return (size_t)n == bytes ? ND_OK : damaged(file, "it ends early", err);
 }
 
 static bool lines_add_up(const struct nd_snapshot_header *h)
@@ -431,16 +418,16 @@ static enum nd_status check_header(struct nd_live_file *file, const unsigned cha
 static enum nd_status read_header(struct nd_live_file *file, struct nd_error *err)
 {
     unsigned char page[PAGE];
-    struct stat st;
+    struct nd_file_about st;
     enum nd_status status;
 
-    if (fstat(file->fd, &st) != 0)
+    if (!nd_descriptor_about(file->fd, &st))
         return nd_fail(err, ND_EIO, "%s: cannot be read: %s", file->path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
+    if (st.kind != ND_FILE_REGULAR)
         return nd_fail(err, ND_EINPUT, "%s: a snapshot is a regular file", file->path);
     if (file->file_bytes == 0)
-        file->file_bytes = (uint64_t)st.st_size;
-    else if ((uint64_t)st.st_size < file->base + file->file_bytes)
+        file->file_bytes = (uint64_t)st.bytes;
+    else if ((uint64_t)st.bytes < file->base + file->file_bytes)
         return damaged(file, "it ends early", err);
     status = read_at(file, page, sizeof page, 0, err);
     return status == ND_OK ? check_header(file, page, err) : status;
@@ -575,10 +562,10 @@ static enum nd_status open_file(struct nd_live_file *file, const char *path, str
 {
     enum nd_status status;
 
-    file->path = strdup(path);
+    file->path = nd_text_copy(path);
     if (!file->path)
         return nd_fail(err, ND_ENOMEM, "out of memory for a snapshot");
-    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file->fd = nd_descriptor_open(path, ND_OPEN_READ | ND_OPEN_NOW);
     if (file->fd < 0)
         return nd_fail(err, ND_EIO, "%s: cannot be opened: %s", path, strerror(errno));
     status = read_header(file, err);

@@ -1,5 +1,4 @@
 /* input_ahead.c - bytes of a file that are read before the call that cuts them into records */
-#define _GNU_SOURCE
 #include "input/input_ahead.h"
 
 #include "input/input_state.h"
@@ -7,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Room before the piece for the beginning of its first record, which an earlier batch has read. */
 enum { BEGUN_BYTES = 1 << 16 };
@@ -30,18 +28,9 @@ bool nd_input_ahead_place(const struct nd_input *input, struct nd_ahead_place *p
 /* As many of the bytes as there are. */
 static size_t read_piece(const struct nd_ahead_piece *piece, char *out)
 {
-    size_t got = 0;
+    ssize_t n = nd_descriptor_read_at(piece->fd, out, piece->len, piece->offset);
 
-    while (got < piece->len) {
-        ssize_t n = pread(piece->fd, out + got, piece->len - got, (off_t)(piece->offset + got));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        got += (size_t)n;
-    }
-    return got;
+    return n < 0 ? 0 : (size_t)n;
 }
 
 void nd_batch_read_ahead(struct nd_batch *batch, const struct nd_ahead_piece *piece)

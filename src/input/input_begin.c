@@ -1,7 +1,7 @@
 /* input_begin.c - deciding what a stream holds, and beginning to cut records from it */
-#define _GNU_SOURCE
 #include "input/input_state.h"
 
+#include "base/system/descriptor.h"
 #include "input/formats/formats.h"
 #include "input/formats/lines.h"
 #include "input/library/libxml_load.h"
@@ -124,8 +124,9 @@ static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
     if (f->entry_compression)
         f->known->lacks_rewritten = "the compression of files in it";
     s->is_rereadable = f->is_regular && !f->unpacked && !f->entries && !f->recoded;
-    kept->size = (uint64_t)f->st.st_size;
-    kept->time = f->st.st_mtim;
+    kept->size = (uint64_t)f->st.bytes;
+    kept->seconds = f->st.seconds;
+    kept->nanoseconds = f->st.nanoseconds;
     if (s->is_container && s->is_rereadable && input->sources.kept_open < KEPT_OPEN_MAX) {
         input->sources.kept_open++;
         kept->fd = f->fd;

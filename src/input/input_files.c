@@ -2,18 +2,16 @@
  * input_files.c - opening one file after the other, and one entry of an archive after the other;
  * files that are not text are left out and counted
  */
-#define _GNU_SOURCE
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "input/input_state.h"
 #include "input/library/libarchive_load.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 /* ---- Files that are not read: refused where they were named, else counted ---- */
 
@@ -173,7 +171,7 @@ static void close_file(struct nd_input *input)
     if (f->stored)
         nd_stream_close(&f->stored->stream);
     if (f->fd > 0)
-        (void)close(f->fd);
+        (void)nd_descriptor_close(f->fd);
     *f = (struct nd_open_file){.fd = -1};
 }
 
@@ -226,7 +224,7 @@ static const char *fetcher_of(const char *path)
     };
 
     for (size_t i = 0; i < sizeof fetchers / sizeof *fetchers; i++)
-        if (strncasecmp(path, fetchers[i].scheme, strlen(fetchers[i].scheme)) == 0)
+        if (nd_compare_caseless_n(path, fetchers[i].scheme, strlen(fetchers[i].scheme)) == 0)
             return fetchers[i].command;
     return NULL;
 }
@@ -237,7 +235,7 @@ static bool tell_hub(struct nd_input *input, const char *path)
     static const char scheme[] = "hf://";
     const char *rest = path + sizeof scheme - 1, *name, *file = NULL;
 
-    if (strncasecmp(path, scheme, sizeof scheme - 1) != 0)
+    if (nd_compare_caseless_n(path, scheme, sizeof scheme - 1) != 0)
         return false;
     name = strncmp(rest, "datasets/", 9) == 0 ? strchr(rest + 9, '/') : NULL;
     file = name ? strchr(name + 1, '/') : NULL;
@@ -274,18 +272,18 @@ static int open_stored(struct nd_input *input, struct nd_input_file *known)
     bool is_stdin = strcmp(path, "-") == 0;
 
     *f = (struct nd_open_file){
-        .known = known, .path = path, .start = input->listed, .fd = is_stdin ? STDIN_FILENO : -1};
+        .known = known, .path = path, .start = input->listed, .fd = is_stdin ? 0 : -1};
     if (!is_stdin)
-        f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (f->fd < 0 || fstat(f->fd, &f->st) != 0) {
+        f->fd = nd_descriptor_open(path, ND_OPEN_READ);
+    if (f->fd < 0 || !nd_descriptor_about(f->fd, &f->st)) {
         tell_unopened(input, path);
         input->paths.unreadable += known->is_found != 0;
         return 0;
     }
-    f->is_regular = S_ISREG(f->st.st_mode) && !is_stdin;
+    f->is_regular = f->st.kind == ND_FILE_REGULAR && !is_stdin;
     if (f->is_regular)
-        (void)posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    f->stored = nd_file_stream_new(f->fd, f->is_regular, (uint64_t)f->st.st_size);
+        nd_descriptor_hint_whole(f->fd);
+    f->stored = nd_file_stream_new(f->fd, f->is_regular, f->st.bytes);
     return f->stored ? 1 : ND_ENOMEM;
 }
 
@@ -416,7 +414,7 @@ static void keep_entries_after(struct nd_input *input)
         f->known->lacks_rewritten = nd_archive_reader_lacks(f->entries);
     if (!f->known->lacks_rewritten && f->archive == ND_ARCHIVE_ZIP)
         f->known->lacks_rewritten = f->is_regular && !f->unpacked
-                                        ? nd_zip_comments(f->fd, (uint64_t)f->st.st_size)
+                                        ? nd_zip_comments(f->fd, f->st.bytes)
                                         : "the comments in a zip";
 }
 

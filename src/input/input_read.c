@@ -2,7 +2,8 @@
  * input_read.c - batches of records from one source after the other, with the header of tables; and
  * one record once more, from a file that must still be what it was
  */
-#define _GNU_SOURCE
+#include "base/system/descriptor.h"
+#include "base/system/threads.h"
 #include "base/view.h"
 #include "input/formats/field_list.h"
 #include "input/formats/formats.h"
@@ -12,12 +13,10 @@
 #include "input/input_state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- The first row of CSV and TSV: kept, and asked for its columns ---- */
 
@@ -438,24 +437,21 @@ static void count_sampled(struct nd_input *input, size_t record_len)
 static int seek_to(struct nd_input *input, uint64_t to)
 {
     struct nd_file_stream *stored = input->file.stored;
-    off_t offset = (off_t)(to - input->sampling.start);
+    uint64_t offset = to - input->sampling.start;
 
-    if (lseek(stored->fd, offset, SEEK_SET) != offset) {
+    if (!nd_descriptor_seek(stored->fd, offset)) {
         report_loss(input, "a part of the file cannot be found");
         return 0;
     }
     stored->stream.ahead.len = stored->stream.taken = 0;
     stored->stream.state = ND_STREAM_OPEN;
-    stored->consumed = input->from.offset = (uint64_t)offset;
+    stored->consumed = input->from.offset = offset;
     return 1;
 }
 
 static double thread_seconds(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (double)nd_thread_ns() * 1e-9;
 }
 
 /* Decompress up to a position in the stored file: 1; 0: the source ends before it. */
@@ -800,12 +796,12 @@ static enum nd_status refused(const struct nd_source *s, struct nd_error *err)
 static enum nd_status check_unchanged(const struct nd_source_kept *kept, int fd,
                                       struct nd_error *err)
 {
-    struct stat st;
+    struct nd_file_about st;
 
-    if (fstat(fd, &st) != 0)
+    if (!nd_descriptor_about(fd, &st))
         return refused(&kept->source, err);
-    if ((uint64_t)st.st_size != kept->size || st.st_mtim.tv_sec != kept->time.tv_sec ||
-        st.st_mtim.tv_nsec != kept->time.tv_nsec)
+    if (st.bytes != kept->size || st.seconds != kept->seconds ||
+        st.nanoseconds != kept->nanoseconds)
         return changed(&kept->source, err);
     return ND_OK;
 }
@@ -813,20 +809,11 @@ static enum nd_status check_unchanged(const struct nd_source_kept *kept, int fd,
 static enum nd_status read_all(const struct nd_source *s, int fd, uint64_t offset, char *out,
                                size_t len, struct nd_error *err)
 {
-    size_t got = 0;
+    ssize_t n = nd_descriptor_read_at(fd, out, len, offset);
 
-    while (got < len) {
-        ssize_t n = pread(fd, out + got, len - got, (off_t)(offset + got));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return refused(s, err);
-        if (n == 0)
-            return changed(s, err);
-        got += (size_t)n;
-    }
-    return ND_OK;
+    if (n < 0)
+        return refused(s, err);
+    return (size_t)n == len ? ND_OK : changed(s, err);
 }
 
 enum nd_status nd_input_reread(const struct nd_input *input, uint32_t source, uint64_t offset,
@@ -842,14 +829,14 @@ enum nd_status nd_input_reread(const struct nd_input *input, uint32_t source, ui
         !ND_RESERVE(*bytes, capacity, len + ND_BUFFER_PADDING))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (fd < 0)
-        fd = open(kept->source.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        fd = nd_descriptor_open(kept->source.path, ND_OPEN_READ);
     if (fd < 0)
         return refused(&kept->source, err);
     status = read_all(&kept->source, fd, offset, *bytes, len, err);
     if (status == ND_OK)
         status = check_unchanged(kept, fd, err);
     if (fd != kept->fd)
-        (void)close(fd);
+        (void)nd_descriptor_close(fd);
     if (status == ND_OK)
         memset(*bytes + len, 0, ND_BUFFER_PADDING);
     return status;

@@ -4,11 +4,11 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/stat.h>
 
 #include <neardup/input.h>
 
 #include "base/memory.h"
+#include "base/system/descriptor.h"
 #include "base/thread/handle.h"
 #include "input/formats/charset.h"
 #include "input/formats/cut.h"
@@ -28,7 +28,7 @@ struct nd_open_file {
     uint64_t start;              /* where among the bytes of all files it begins */
     bool has_failed;             /* it, or a source in it, failed and was reported */
     int fd;                      /* -1: none, or owned by a kept source */
-    struct stat st;
+    struct nd_file_about st;
     bool is_regular;
     enum nd_compression compression;
     enum nd_archive archive;

@@ -1,6 +1,7 @@
 /* budget.c - the memory of a run, divided among those who need it */
-#define _GNU_SOURCE
 #include "loads/budget.h"
+#include "base/system/descriptor.h"
+#include "base/system/process.h"
 
 #include <neardup/size.h>
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     RECORDS = 4, /* the parts, as above */
@@ -89,14 +89,7 @@ uint64_t nd_budget_for_arrays(uint64_t bytes)
 
 uint64_t nd_memory_in_use(void)
 {
-    FILE *file = fopen("/proc/self/statm", "re");
-    unsigned long long resident = 0, shared = 0;
-    int found = file ? fscanf(file, "%*u %llu %llu", &resident, &shared) : 0;
-
-    if (file)
-        fclose(file);
-    return found == 2 && resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
-                                           : 0;
+    return nd_process_bytes();
 }
 
 /*

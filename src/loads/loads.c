@@ -1,7 +1,7 @@
 /* loads.c - documents gathered into loads, each of which an engine has room for */
-#define _GNU_SOURCE
 #include "loads/loads.h"
 
+#include "base/system/c_functions.h"
 #include "engine/engine.h"
 
 #include <inttypes.h>
@@ -184,7 +184,7 @@ static enum nd_status load_entries(struct nd_loads *l, size_t whole, struct nd_e
 {
     enum nd_status status = ND_OK;
 
-    qsort_r(l->entry, whole, sizeof *l->entry, by_keep_order, l);
+    nd_sort_with(l->entry, whole, sizeof *l->entry, by_keep_order, l);
     for (size_t i = 0; status == ND_OK && i < whole; i++)
         status = add_number(l, l->entry[i].offer.record, err);
     l->n_entries -= whole;

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/system/c_functions.h"
 #include "base/utf8.h"
 #include "text/digit.h"
 #include "text/places.h"
@@ -35,7 +35,8 @@ static bool is_listed(struct nd_view word, const char *list)
 {
     for (const char *end; *list; list = end + 1) {
         end = strchr(list, ' ');
-        if ((size_t)(end - list) == word.len && strncasecmp(list, word.data, word.len) == 0)
+        if ((size_t)(end - list) == word.len &&
+            nd_compare_caseless_n(list, word.data, word.len) == 0)
             return true;
     }
     return false;

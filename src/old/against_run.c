@@ -6,15 +6,14 @@
  * gets the rows of both, and reads shingles where it compares (against_documents.c).  So memory
  * follows the new documents and those that they meet.
  */
-#define _GNU_SOURCE
 #include "old/against_run.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/system/naming.h"
 #include "old/against_parts.h"
 #include "reading/run_options.h"
 #include "recipe/recipe_struct.h"
@@ -87,7 +86,7 @@ static enum nd_status open_one(struct nd_against *a, size_t i, struct nd_error *
 /* A file that would be made by this run, were it not a dry one, has no documents. */
 static bool is_yet_to_be(const struct nd_run_options *o, size_t i)
 {
-    return o->append && o->dry_run && i + 1 == o->n_against && access(o->against[i], F_OK) != 0 &&
+    return o->append && o->dry_run && i + 1 == o->n_against && !nd_path_exists(o->against[i]) &&
            errno == ENOENT;
 }
 

@@ -1,9 +1,9 @@
 /* reading.c - batches of parsed records: one after the other for all threads, or one a thread */
-#define _GNU_SOURCE
 #include "reading/reading.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system/c_functions.h"
 #include "base/thread/thread.h"
 #include "input/formats/formats.h"
 #include "input/input_limit.h"
@@ -79,7 +79,7 @@ static void keep_problem(void *context, const struct nd_problem *problem)
 {
     struct nd_reading *r = context;
     struct batch_slot *slot = r->coming;
-    char *message = strdup(problem->message);
+    char *message = nd_text_copy(problem->message);
 
     if (!message || !ND_RESERVE(slot->problem, &slot->problem_capacity, slot->n_problems + 1)) {
         free(message);

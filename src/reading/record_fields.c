@@ -1,11 +1,11 @@
 /* record_fields.c - which fields of documents the records of a sketch file keep that a run makes */
-#define _GNU_SOURCE
 #include "reading/record_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/system/c_functions.h"
+#include "base/system/naming.h"
 #include "reading/run_options.h"
 
 void nd_record_fields_release(struct nd_record_fields *fields)
@@ -26,7 +26,7 @@ static enum nd_status add(struct nd_record_fields *fields, const char *name, str
     if (fields->n == ND_SKETCH_FIELDS_MAX)
         return nd_fail(err, ND_EINVAL, "record-field: records keep at most %d fields",
                        ND_SKETCH_FIELDS_MAX);
-    fields->name[fields->n] = strdup(name);
+    fields->name[fields->n] = nd_text_copy(name);
     if (!fields->name[fields->n])
         return nd_fail(err, ND_ENOMEM, "out of memory");
     fields->n++;
@@ -91,7 +91,7 @@ enum nd_status nd_record_fields_choose(struct nd_record_fields *fields,
             "%s: no sketch file is made that could keep it: neardup sketch -o FILE.sketch "
             "makes one, and dedup --append",
             o->n_record_field ? "record-field" : "record-length");
-    if (added && access(added, F_OK) == 0)
+    if (added && nd_path_exists(added))
         return take_those_of(fields, added, o, err);
     status = add_named(fields, o, err);
     return status == ND_OK && added ? add_used(fields, o, keep, err) : status;

@@ -6,32 +6,23 @@
  * delivers them: a caller need not be thread-safe, and the order of events does not depend on the
  * number of threads.
  */
-#define _GNU_SOURCE
 #include "reading/reporter.h"
 
+#include "base/system/threads.h"
 #include "reading/names.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double read_clock(clockid_t id)
-{
-    struct timespec now;
-
-    clock_gettime(id, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 double nd_clock(void)
 {
-    return read_clock(CLOCK_MONOTONIC);
+    return (double)nd_monotonic_ns() * 1e-9;
 }
 
 double nd_processor_clock(void)
 {
-    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+    return (double)nd_process_ns() * 1e-9;
 }
 
 void nd_reporter_init(struct nd_reporter *r, const struct nd_run_events *to, bool is_strict,

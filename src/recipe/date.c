@@ -2,12 +2,12 @@
 #include "recipe/keep.h"
 
 #include "base/number/decimal.h"
+#include "base/system/c_functions.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct date {
     int64_t year;
@@ -154,7 +154,7 @@ static void spaces(const char **at)
 static int word_of(const char **at, const char *words)
 {
     for (int i = 0; words[i * 4]; i++) {
-        if (strncasecmp(*at, words + (size_t)i * 4, 3) == 0) {
+        if (nd_compare_caseless_n(*at, words + (size_t)i * 4, 3) == 0) {
             *at += 3;
             return i;
         }

@@ -3,7 +3,6 @@
  *
  * The syntax of a recipe's text is in ini.c, the checks of its values are in params.c.
  */
-#define _GNU_SOURCE
 #include <neardup/sketch_file.h>
 
 #include <errno.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/system/descriptor.h"
 #include "base/view.h"
 #include "match/rule.h"
 #include "recipe/recipe_struct.h"
@@ -74,7 +74,7 @@ static enum nd_status read_file(FILE *file, const char *path, struct nd_buffer *
 enum nd_status nd_recipe_load(struct nd_recipe *recipe, const char *path, struct nd_error *err)
 {
     struct nd_buffer text = {0};
-    FILE *file = fopen(path, "re");
+    FILE *file = nd_stream_open(path, "r");
     enum nd_status status;
 
     if (!file)

@@ -10,20 +10,18 @@
  * Up to the replacement, readers take the head in force, which knows nothing of what is behind its
  * end.  A head that is torn has a wrong checksum, and the head in force is still the other one.
  */
-#define _GNU_SOURCE
 #include <neardup/sketch_file.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file/temporary.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
 #include "record/parts.h"
 #include "record/sketch_file_layout.h"
 #include "record/sketch_reader.h"
@@ -62,15 +60,14 @@ static enum nd_status make_file(const char *path, const struct nd_recipe *recipe
     struct nd_sketch_writer *writer = NULL;
     struct nd_temporary *file;
     FILE *stream = NULL;
-    int fd, own = -1;
+    int fd;
     enum nd_status status = ND_OK;
 
     options.name = path;
     file = nd_temporary_create(path, &fd, err);
     if (!file)
         return ND_EIO;
-    own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    stream = own >= 0 ? fdopen(own, "wb+") : NULL;
+    stream = nd_descriptor_stream(fd, "wb+");
     if (stream)
         writer = nd_sketch_writer_new(stream, recipe, &options, err);
     else
@@ -82,8 +79,6 @@ static enum nd_status make_file(const char *path, const struct nd_recipe *recipe
     nd_sketch_writer_free(writer);
     if (stream && fclose(stream) != 0 && status == ND_OK)
         status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
-    if (!stream && own >= 0)
-        (void)close(own);
     if (status == ND_OK)
         status = nd_temporary_finish(file, true, err);
     if (status != ND_OK) {
@@ -98,18 +93,18 @@ static enum nd_status make_file(const char *path, const struct nd_recipe *recipe
 /* The lock is of use only while the name still means the file. */
 static bool is_still_named(const struct nd_sketch_appender *a)
 {
-    struct stat mine, named;
+    struct nd_file_about mine, named;
 
-    return fstat(a->fd, &mine) == 0 && stat(a->path, &named) == 0 && mine.st_dev == named.st_dev &&
-           mine.st_ino == named.st_ino;
+    return nd_descriptor_about(a->fd, &mine) && nd_path_about(a->path, &named) &&
+           nd_file_is_one(&mine, &named);
 }
 
 static enum nd_status lock(struct nd_sketch_appender *a, struct nd_error *err)
 {
-    a->fd = open(a->path, O_RDWR | O_CLOEXEC);
+    a->fd = nd_descriptor_open(a->path, ND_OPEN_BOTH);
     if (a->fd < 0)
         return no_write(a, err);
-    if (flock(a->fd, LOCK_EX | LOCK_NB) != 0)
+    if (!nd_descriptor_lock(a->fd))
         return errno == EWOULDBLOCK
                    ? nd_fail(err, ND_EINVAL, "%s: another process is adding to this file", a->path)
                    : no_write(a, err);
@@ -121,7 +116,7 @@ static enum nd_status lock(struct nd_sketch_appender *a, struct nd_error *err)
 /* A descriptor for the same open file, so that the lock is the same. */
 static int another(const struct nd_sketch_appender *a)
 {
-    return fcntl(a->fd, F_DUPFD_CLOEXEC, 0);
+    return nd_descriptor_copy(a->fd);
 }
 
 static enum nd_status open_writer(struct nd_sketch_appender *a, struct nd_error *err)
@@ -142,7 +137,7 @@ static enum nd_status open_all(struct nd_sketch_appender *a, const struct nd_rec
     enum nd_status status = ND_OK;
     int fd;
 
-    if (create && access(a->path, F_OK) != 0 && errno == ENOENT)
+    if (create && !nd_path_exists(a->path) && errno == ENOENT)
         status = make_file(a->path, recipe, create, &a->made, err);
     if (status == ND_OK)
         status = lock(a, err);
@@ -168,7 +163,7 @@ struct nd_sketch_appender *nd_sketch_appender_open(const char *path, const struc
     err = err ? err : &room;
     if (a) {
         a->fd = -1;
-        a->path = strdup(path);
+        a->path = nd_text_copy(path);
     }
     if (!a || !a->path)
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -183,13 +178,13 @@ void nd_sketch_appender_close(struct nd_sketch_appender *a)
     if (!a)
         return;
     /* Bytes that were written and are no part of the file take room until the next addition. */
-    if (a->writer && !a->made && !a->may_be_added && ftruncate(a->fd, (off_t)a->end) != 0)
+    if (a->writer && !a->made && !a->may_be_added && !nd_descriptor_resize(a->fd, a->end))
         errno = 0;
     nd_temporary_discard(a->made);
     nd_sketch_writer_free(a->writer);
     nd_sketch_file_close(a->file);
     if (a->fd >= 0)
-        (void)close(a->fd);
+        (void)nd_descriptor_close(a->fd);
     for (size_t i = 0; i < a->n_added; i++) {
         free((char *)(uintptr_t)a->added[i].path);
         free((char *)(uintptr_t)a->added[i].entry);
@@ -221,8 +216,8 @@ static enum nd_status remember(struct nd_sketch_appender *a, const struct nd_ske
         return nd_fail(err, ND_ENOMEM, "out of memory");
     copy = &a->added[a->n_added];
     *copy = *source;
-    copy->path = strdup(source->path);
-    copy->entry = source->entry ? strdup(source->entry) : NULL;
+    copy->path = nd_text_copy(source->path);
+    copy->entry = source->entry ? nd_text_copy(source->entry) : NULL;
     a->n_added++;
     return copy->path && !copy->entry == !source->entry ? ND_OK
                                                         : nd_fail(err, ND_ENOMEM, "out of memory");
@@ -314,13 +309,13 @@ static enum nd_status write_head(struct nd_sketch_appender *a, union nd_sketch_h
     nd_temporary_keep(a->made);
     a->made = NULL;
     if (nd_sketch_write_at(a->fd, a->path, page->bytes, sizeof page->bytes, at, err) == ND_OK) {
-        if (fdatasync(a->fd) == 0)
+        if (nd_descriptor_sync_data(a->fd))
             return ND_OK;
         no_write(a, err);
     }
     (void)nd_sketch_write_at(a->fd, a->path, older.bytes, sizeof older.bytes, at, NULL);
     if (was_made)
-        (void)unlink(a->path);
+        (void)nd_path_remove(a->path);
     return ND_EIO;
 }
 
@@ -333,7 +328,7 @@ enum nd_status nd_sketch_appender_commit(struct nd_sketch_appender *a, struct nd
         return nd_fail(err, ND_EINVAL, "%s: the addition has ended", a->path);
     a->has_ended = true;
     status = nd_sketch_writer_end(a->writer, &page, err);
-    if (status == ND_OK && fdatasync(a->fd) != 0)
+    if (status == ND_OK && !nd_descriptor_sync_data(a->fd))
         status = no_write(a, err);
     return status == ND_OK ? write_head(a, &page, err) : status;
 }

@@ -5,18 +5,17 @@
  * shingles each by itself.  A row that passes may still be wrong, as anyone can write checksums, so
  * lengths and numbers are checked as well.
  */
-#define _GNU_SOURCE
 #include <neardup/sketch_file.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "record/packed_document.h"
 #include "record/sketch_file_layout.h"
 #include "record/sketch_reader.h"
@@ -40,18 +39,11 @@ enum nd_status nd_sketch_file_damaged(const struct nd_sketch_file *f, const char
 enum nd_status nd_sketch_file_read_at(const struct nd_sketch_file *f, void *data, size_t len,
                                       uint64_t at, struct nd_error *err)
 {
-    for (size_t done = 0; done < len;) {
-        ssize_t n = pread(f->fd, (char *)data + done, len - done, (off_t)(at + done));
+    ssize_t n = nd_descriptor_read_at(f->fd, data, len, at);
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return nd_fail(err, ND_EIO, "%s: %s", f->path, strerror(errno));
-        if (n == 0)
-            return nd_sketch_file_damaged(f, "it ends too early", err);
-        done += (size_t)n;
-    }
-    return ND_OK;
+    if (n < 0)
+        return nd_fail(err, ND_EIO, "%s: %s", f->path, strerror(errno));
+    return (size_t)n == len ? ND_OK : nd_sketch_file_damaged(f, "it ends too early", err);
 }
 
 /* ---- Opening ---- */
@@ -70,8 +62,8 @@ static enum nd_status read_heads(struct nd_sketch_file *f, struct nd_error *err)
     unsigned best;
 
     memset(page, 0, sizeof page);
-    if (pread(f->fd, page[0].bytes, sizeof page[0].bytes, 0) < 0 ||
-        pread(f->fd, page[1].bytes, sizeof page[1].bytes, ND_SKETCH_HEAD_BYTES) < 0)
+    if (nd_descriptor_read_at(f->fd, page[0].bytes, sizeof page[0].bytes, 0) < 0 ||
+        nd_descriptor_read_at(f->fd, page[1].bytes, sizeof page[1].bytes, ND_SKETCH_HEAD_BYTES) < 0)
         return nd_fail(err, ND_EIO, "%s: %s", f->path, strerror(errno));
     if (!has_magic(&page[0]) && !has_magic(&page[1]))
         return nd_fail(err, ND_EINPUT, "%s: not a sketch file", f->path);
@@ -197,9 +189,9 @@ static enum nd_status read_sources(struct nd_sketch_file *f, struct nd_error *er
 static enum nd_status read_directory(struct nd_sketch_file *f, struct nd_error *err)
 {
     enum nd_status status;
-    off_t size = lseek(f->fd, 0, SEEK_END);
+    struct nd_file_about about;
 
-    if (size < 0 || (uint64_t)size < f->head.end)
+    if (!nd_descriptor_about(f->fd, &about) || about.bytes < f->head.end)
         return nd_sketch_file_damaged(f, "it ends too early", err);
     if (!nd_buffer_reserve(&f->directory, (size_t)f->head.directory_bytes))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -256,11 +248,11 @@ struct nd_sketch_file *nd_sketch_file_open_descriptor(const char *path, int fd,
 
     if (!f) {
         nd_fail(err, ND_ENOMEM, "out of memory");
-        (void)close(fd);
+        (void)nd_descriptor_close(fd);
         return NULL;
     }
     f->fd = fd;
-    f->path = strdup(path);
+    f->path = nd_text_copy(path);
     if (!f->path)
         nd_fail(err, ND_ENOMEM, "out of memory");
     else if (open_file(f, err) == ND_OK)
@@ -271,7 +263,7 @@ struct nd_sketch_file *nd_sketch_file_open_descriptor(const char *path, int fd,
 
 struct nd_sketch_file *nd_sketch_file_open(const char *path, struct nd_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = nd_descriptor_open(path, ND_OPEN_READ);
 
     if (fd >= 0)
         return nd_sketch_file_open_descriptor(path, fd, err);
@@ -292,7 +284,7 @@ void nd_sketch_file_close(struct nd_sketch_file *f)
     if (!f)
         return;
     if (f->fd >= 0)
-        close(f->fd);
+        (void)nd_descriptor_close(f->fd);
     nd_buffer_release(&f->directory);
     nd_buffer_release(&f->names);
     free(f->first);

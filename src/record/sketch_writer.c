@@ -5,17 +5,17 @@
  * Any thread packs a row into its bytes; one thread adds the packed rows in order.  The heads are
  * written at the end, so that a file that was not completed is none.
  */
-#define _GNU_SOURCE
 #include <neardup/sketch_file.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "recipe/recipe_struct.h"
 #include "record/packed_document.h"
 #include "record/sketch_file_layout.h"
@@ -43,16 +43,7 @@ static enum nd_status not_written(const char *name, int reason, struct nd_error 
 enum nd_status nd_sketch_write_at(int fd, const char *name, const void *data, size_t len,
                                   uint64_t at, struct nd_error *err)
 {
-    for (size_t done = 0; done < len;) {
-        ssize_t n = pwrite(fd, (const char *)data + done, len - done, (off_t)(at + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return not_written(name, n < 0 ? errno : ENOSPC, err);
-        done += (size_t)n;
-    }
-    return ND_OK;
+    return nd_descriptor_write_at(fd, data, len, at) ? ND_OK : not_written(name, errno, err);
 }
 
 static enum nd_status put(struct nd_sketch_writer *w, const void *data, size_t len,
@@ -171,7 +162,7 @@ struct nd_sketch_writer *nd_sketch_writer_new(FILE *stream, const struct nd_reci
         return NULL;
     }
     w->stream = stream;
-    w->name = options->name ? strdup(options->name) : NULL;
+    w->name = options->name ? nd_text_copy(options->name) : NULL;
     describe(&w->page.head, recipe, options);
     w->page.head.part = options->part;
     w->page.head.parts = options->parts;
@@ -228,7 +219,7 @@ struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const char *name,
         return NULL;
     }
     w->fd = fd;
-    w->name = strdup(name);
+    w->name = nd_text_copy(name);
     w->page = *page;
     w->page.head.part = w->page.head.parts = 0; /* it will have more than the part */
     w->offset = page->head.end;

@@ -1,10 +1,9 @@
 /* stored.c - the rows of a block as they are stored: read, checked and found */
-#define _GNU_SOURCE
 #include "record/stored.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/system/descriptor.h"
 #include "record/sketch_reader.h"
 
 void nd_stored_rows_release(struct nd_stored_rows *rows)
@@ -109,7 +108,7 @@ void nd_stored_rows_announce(const struct nd_sketch_file *f, size_t number)
 {
     const struct nd_sketch_block_entry *e = nd_sketch_file_entry(f, number);
 
-    (void)posix_fadvise(f->fd, (off_t)e->offset, (off_t)e->row_bytes, POSIX_FADV_WILLNEED);
+    nd_descriptor_hint_part(f->fd, e->offset, e->row_bytes);
 }
 
 void nd_stored_row_get(const struct nd_stored_rows *rows, size_t i, struct nd_sketch_row *row)

@@ -4,9 +4,9 @@
  * The object is not parsed and written again: the new member is put before the closing brace. The
  * records are known to be well-formed, because the reader has checked them.
  */
-#define _GNU_SOURCE
 #include "report/json_member.h"
 
+#include "base/system/c_functions.h"
 #include "input/formats/json_walk.h"
 
 #include <string.h>
@@ -85,7 +85,7 @@ static bool is_named(struct nd_view member, struct nd_view key)
 /* Tell by its bytes that an object lacks a member, as nearly all do. False: it may have it. */
 static bool lacks(struct nd_view object, struct nd_view key)
 {
-    return !memmem(object.data, object.len, key.data, key.len) &&
+    return !nd_find_bytes(object.data, object.len, key.data, key.len) &&
            !memchr(object.data, '\\', object.len);
 }
 

@@ -5,20 +5,19 @@
  * path is made relative in such a way that it cannot leave the folder. Folders are created as
  * needed and removed again if nothing is published in them.
  */
-#define _GNU_SOURCE
 #include "report/mirror.h"
 
 #include "base/hash.h"
 #include "base/hash_set.h"
 #include "base/memory.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
 #include "reading/reading.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct nd_mirror {
     struct nd_publisher *publisher;
@@ -104,7 +103,7 @@ static enum nd_status make_name(struct nd_mirror *m, const char *path, const cha
 
 static enum nd_status make_folder(struct nd_mirror *m, const char *name, struct nd_error *err)
 {
-    if (mkdir(name, 0777) == 0)
+    if (nd_folder_make(name) == 0)
         return nd_buffer_append(&m->made, name, strlen(name) + 1)
                    ? ND_OK
                    : nd_fail(err, ND_ENOMEM, "out of memory");
@@ -137,7 +136,7 @@ static void remove_made(struct nd_mirror *m)
 
         while (begin && m->made.data[begin - 1])
             begin--;
-        (void)rmdir(m->made.data + begin);
+        (void)nd_folder_remove(m->made.data + begin);
         end = begin;
     }
 }
@@ -229,9 +228,9 @@ const struct nd_input_file *nd_mirror_replaced(const struct nd_mirror *m, size_t
 
 static bool are_one_file(const char *a, const char *b)
 {
-    struct stat x, y;
+    struct nd_file_about x, y;
 
-    return stat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return nd_path_about(a, &x) && nd_path_about_itself(b, &y) && nd_file_is_one(&x, &y);
 }
 
 enum nd_status nd_mirror_link(struct nd_mirror *m, const struct nd_source *source,

@@ -1,14 +1,13 @@
 /* sketch_output.c - a sketch file that a run writes: seen once the run publishes it */
-#define _GNU_SOURCE
 #include "report/sketch_output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file/temporary.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "record/packed_document.h"
 #include "report/output.h"
 
@@ -22,7 +21,7 @@ struct nd_sketch_output {
 
 static enum nd_status open_stream(struct nd_sketch_output *o, struct nd_error *err)
 {
-    int fd = -1, own;
+    int fd = -1;
     char *target;
     enum nd_status status = nd_output_target(o->name, &target, err);
 
@@ -34,14 +33,9 @@ static enum nd_status open_stream(struct nd_sketch_output *o, struct nd_error *e
     free(target);
     if (!o->file)
         return ND_EIO;
-    own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    o->stream = own >= 0 ? fdopen(own, "wb+") : NULL;
-    if (o->stream)
-        return ND_OK;
-    status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
-    if (own >= 0)
-        (void)close(own);
-    return status;
+    o->stream = nd_descriptor_stream(fd, "wb+");
+    return o->stream ? ND_OK
+                     : nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
 }
 
 struct nd_sketch_output *nd_sketch_output_open(const char *name, const struct nd_recipe *recipe,
@@ -53,7 +47,7 @@ struct nd_sketch_output *nd_sketch_output_open(const char *name, const struct nd
 
     named.name = name;
     if (o)
-        o->name = strdup(name);
+        o->name = nd_text_copy(name);
     if (!o || !o->name)
         nd_fail(err, ND_ENOMEM, "out of memory");
     else if (open_stream(o, err) == ND_OK)

@@ -7,13 +7,13 @@
  * decides. Because an archive's headers contain the size of an entry, an entry whose records are
  * filtered is collected in memory first.
  */
-#define _GNU_SOURCE
 #include "report/survivors.h"
 
 #include "base/file/spool.h"
 #include "base/hash.h"
 #include "base/hash_set.h"
 #include "base/memory.h"
+#include "base/system/descriptor.h"
 #include "input/formats/detect.h"
 #include "input/formats/formats.h"
 #include "input/streams/pack.h"
@@ -25,13 +25,9 @@
 #include "report/sketch_output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- Lists of paths ---- */
 
@@ -73,10 +69,10 @@ enum { PIECE_BYTES = 1 << 16 };
  * again: it was unpacked or recoded. */
 static bool is_stored_otherwise(const struct nd_source *source)
 {
-    struct stat about;
+    struct nd_file_about about;
 
-    return !source->entry && !source->is_rereadable && stat(source->path, &about) == 0 &&
-           S_ISREG(about.st_mode);
+    return !source->entry && !source->is_rereadable && nd_path_about(source->path, &about) &&
+           about.kind == ND_FILE_REGULAR;
 }
 
 static enum nd_status refused(const struct nd_source *source, struct nd_error *err)
@@ -92,9 +88,7 @@ static enum nd_status copy_all(const struct nd_source *source, int fd, char *pie
     ssize_t n = 1;
 
     while (status == ND_OK && n != 0) {
-        n = read(fd, piece, PIECE_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
+        n = nd_descriptor_read(fd, piece, PIECE_BYTES);
         if (n < 0)
             return refused(source, err);
         nd_hash_stream_add(hash, piece, (size_t)n);
@@ -109,7 +103,7 @@ static enum nd_status copy_stored(const struct nd_source *source, struct nd_outp
 {
     struct nd_hash_stream *hash = nd_hash_stream_new();
     char *piece = malloc(PIECE_BYTES);
-    int fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = nd_descriptor_open(source->path, ND_OPEN_READ);
     enum nd_status status;
 
     if (!hash || !piece)
@@ -122,7 +116,7 @@ static enum nd_status copy_stored(const struct nd_source *source, struct nd_outp
     if (status == ND_OK && source->bytes_hash && nd_hash_stream_value(hash) != source->bytes_hash)
         status = nd_fail(err, ND_ECHANGED, "%s: was changed after it was first read", source->path);
     if (fd >= 0)
-        (void)close(fd);
+        (void)nd_descriptor_close(fd);
     nd_hash_stream_free(hash);
     free(piece);
     return status;

@@ -6,21 +6,18 @@
  * `--df auto` runs this as a first run over the same inputs, and the second run checks that the
  * inputs have not changed in between (nd_run_inputs_state).
  */
-#define _GNU_SOURCE
 #include "run/count_df.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system/descriptor.h"
 #include "input/streams/sampling.h"
 #include "recipe/recipe_struct.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct count_worker {
     struct nd_df_counter counter;
@@ -210,7 +207,7 @@ enum nd_status nd_run_df_build(const struct nd_run_options *options,
 /* The input is opened twice, so every input must be readable from the start again. */
 static enum nd_status check_inputs(const struct nd_run_options *o, struct nd_error *err)
 {
-    struct stat about;
+    struct nd_file_about about;
 
     if (!o->n_paths)
         return nd_fail(err, ND_EINVAL,
@@ -218,8 +215,8 @@ static enum nd_status check_inputs(const struct nd_run_options *o, struct nd_err
     for (size_t i = 0; i < o->n_paths; i++) {
         bool is_standard = strcmp(o->paths[i], "-") == 0;
 
-        if (is_standard ||
-            (stat(o->paths[i], &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
+        if (is_standard || (nd_path_about(o->paths[i], &about) && about.kind != ND_FILE_REGULAR &&
+                            about.kind != ND_FILE_FOLDER))
             return nd_fail(err, ND_EINVAL,
                            "--df auto: the input is read twice, but %s can be read only once; make "
                            "the table first, with neardup df build",
@@ -237,7 +234,7 @@ static enum nd_status find_place(const char *name, char **target, struct nd_df *
                                  struct nd_error *err)
 {
     struct nd_error reason;
-    struct stat about;
+    struct nd_file_about about;
     enum nd_status status;
 
     if (nd_output_descriptor(name) >= 0)
@@ -247,7 +244,7 @@ static enum nd_status find_place(const char *name, char **target, struct nd_df *
         return status;
     if (!*target)
         return nd_fail(err, ND_EIO, "%s: is not a regular file, which a df table must be", name);
-    if (stat(*target, &about) != 0)
+    if (!nd_path_about(*target, &about))
         return ND_OK;
     *there = nd_df_open(*target, &reason);
     if (!*there)
@@ -284,8 +281,7 @@ static enum nd_status count(struct nd_run *run, int fd, struct nd_error *err)
     const struct nd_run_events events = {.context = run, .progress = tell_progress};
     struct nd_run_summary summary;
     struct nd_run_df_options df = {.features = NULL};
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    FILE *stream = own >= 0 ? fdopen(own, "wb+") : NULL;
+    FILE *stream = nd_descriptor_stream(fd, "wb+");
     enum nd_status status;
 
     for (unsigned i = 0; !df.features && i < run->recipe->method.n_signatures; i++)
@@ -298,8 +294,6 @@ static enum nd_status count(struct nd_run *run, int fd, struct nd_error *err)
         status = build(run->options, &df, &to, &events, &summary, err);
     } else {
         status = nd_fail(err, ND_EIO, "%s: %s", run->options->df_auto, strerror(errno));
-        if (own >= 0)
-            (void)close(own);
     }
     if (stream && fclose(stream) != 0 && status == ND_OK)
         status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", run->options->df_auto,
@@ -311,13 +305,13 @@ static enum nd_status count_into(struct nd_run *run, const char *target, const s
                                  struct nd_error *err)
 {
     const char *name = run->options->df_auto;
-    char path[40];
+    char path[64];
     int fd = -1;
     struct nd_temporary *file = nd_temporary_create(target, &fd, err);
     enum nd_status status = file ? count(run, fd, err) : ND_EIO;
 
     if (status == ND_OK) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* it has not been published yet */
+        (void)nd_descriptor_path(fd, path); /* it has not been published yet */
         run->tables.table[0] = nd_df_open(path, err);
         run->tables.path[0] = name;
         status = run->tables.table[0] ? compare_with(there, name, run->tables.table[0], err)

@@ -1,5 +1,4 @@
 /* forecast.c - a file in which nd_run_plan has written what it predicts */
-#define _GNU_SOURCE
 #include "run/forecast.h"
 
 #include <errno.h>
@@ -13,6 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number/number.h"
+#include "base/system/descriptor.h"
 #include "input/formats/json_walk.h"
 
 enum {
@@ -42,7 +42,7 @@ enum nd_status nd_forecast_recipe(const struct nd_recipe *recipe, uint64_t *hash
 /* The whole file, with room behind it. */
 static enum nd_status read_file(const char *path, struct nd_buffer *text, struct nd_error *err)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = nd_stream_open(path, "r");
     bool has_failed;
 
     if (!file)

@@ -1,6 +1,6 @@
 /* ordered.c - several passes: collect, decide in keep order, write in input order */
-#define _GNU_SOURCE
 #include "base/memory.h"
+#include "base/system/c_functions.h"
 #include "loads/staged.h"
 #include "old/against_run.h"
 #include "reading/lookup.h"
@@ -231,7 +231,7 @@ static enum nd_status sort(struct ordered *o, struct nd_error *err)
     for (size_t i = 0; i < o->count; i++)
         if (!o->is_bad[i])
             o->order[o->n_order++] = (uint32_t)i;
-    qsort_r(o->order, o->n_order, sizeof *o->order, by_keep_order, o);
+    nd_sort_with(o->order, o->n_order, sizeof *o->order, by_keep_order, o);
     release_spare(o);
     return ND_OK;
 }

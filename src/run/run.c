@@ -10,6 +10,7 @@
 
 #include <neardup/text.h>
 
+#include "base/system/process.h"
 #include "input/streams/sampling.h"
 #include "old/against_run.h"
 #include "reading/slice.h"
@@ -25,7 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* The share of ids in the 256 MB that a run may take beside its documents. */
 enum { ID_BYTES_MAX = 96 << 20 };
@@ -590,7 +590,6 @@ static void complete_summary(struct nd_run *run)
 {
     const struct nd_dedup_params *params = &run->recipe->dedup;
     struct nd_run_summary *summary = run->summary;
-    struct rusage usage;
 
     for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
         nd_summary_count_source(summary, nd_reading_source(run->reading, i));
@@ -604,8 +603,7 @@ static void complete_summary(struct nd_run *run)
     summary->spool_bytes = nd_lookup_spooled(run->lookup);
     summary->memory_bytes = run->budget.total;
     nd_quoted_summarise(&run->quoted, summary);
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-        summary->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    summary->peak_bytes = nd_process_peak_bytes();
     summary->seconds = nd_clock() - run->reporter.started;
     summary->processor_seconds = nd_processor_clock() - run->reporter.processor_started;
 }

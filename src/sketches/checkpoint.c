@@ -1,20 +1,17 @@
 /* checkpoint.c - sketches kept in a folder as they are made, for the same run after a kill */
-#define _GNU_SOURCE
 #include "sketches/checkpoint.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file/temporary.h"
 #include "base/memory.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
 #include "record/packed_document.h"
 
 enum { CHUNK_ROWS_MIN = 4096, CHUNK_PART = 32, CHUNKS_MAX = 1000000 };
@@ -50,7 +47,7 @@ static char *path_of(const struct nd_checkpoint *c, unsigned number)
 {
     char *path;
 
-    return asprintf(&path, "%s/%06u.sketch", c->folder, number) < 0 ? NULL : path;
+    return nd_print_new(&path, "%s/%06u.sketch", c->folder, number) < 0 ? NULL : path;
 }
 
 /* The rows have what this recipe asks of them, so all of it must be the same. */
@@ -111,21 +108,21 @@ static int by_number(const void *a, const void *b)
 static enum nd_status list_chunks(const struct nd_checkpoint *c, long **number, size_t *n,
                                   struct nd_error *err)
 {
-    DIR *directory = opendir(c->folder);
-    const struct dirent *e;
+    struct nd_folder_list *list = nd_folder_list_open(c->folder);
+    const char *name;
     size_t capacity = 0;
     bool ok = true;
 
-    if (!directory)
+    if (!list)
         return nd_fail(err, ND_EIO, "%s: %s", c->folder, strerror(errno));
-    while (ok && (e = readdir(directory))) {
-        if (number_of(e->d_name) < 0)
+    while (ok && (name = nd_folder_list_next(list))) {
+        if (number_of(name) < 0)
             continue;
         ok = ND_RESERVE(*number, &capacity, *n + 1);
         if (ok)
-            (*number)[(*n)++] = number_of(e->d_name);
+            (*number)[(*n)++] = number_of(name);
     }
-    closedir(directory);
+    nd_folder_list_close(list);
     if (!ok)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (*n)
@@ -154,12 +151,10 @@ static enum nd_status add_chunks(struct nd_checkpoint *c, struct nd_known_rows *
 
 static enum nd_status lock_folder(struct nd_checkpoint *c, struct nd_error *err)
 {
-    if (mkdir(c->folder, 0777) != 0 && errno != EEXIST)
+    if (nd_folder_make(c->folder) != 0 && errno != EEXIST)
         return nd_fail(err, ND_EIO, "%s: cannot be made: %s", c->folder, strerror(errno));
-    c->lock = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (c->lock < 0)
-        return nd_fail(err, ND_EIO, "%s: %s", c->folder, strerror(errno));
-    if (flock(c->lock, LOCK_EX | LOCK_NB) == 0)
+    c->lock = nd_folder_lock(c->folder);
+    if (c->lock >= 0)
         return ND_OK;
     return errno == EWOULDBLOCK ? nd_fail(err, ND_EINVAL, "%s: another run uses it", c->folder)
                                 : nd_fail(err, ND_EIO, "%s: %s", c->folder, strerror(errno));
@@ -175,7 +170,7 @@ struct nd_checkpoint *nd_checkpoint_open(const char *folder, const struct nd_rec
         c->lock = -1;
         c->recipe = recipe;
         c->like = *like;
-        c->folder = strdup(folder);
+        c->folder = nd_text_copy(folder);
     }
     if (!c || !c->folder)
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -195,7 +190,7 @@ void nd_checkpoint_close(struct nd_checkpoint *c)
     nd_temporary_discard(c->file);
     nd_packed_row_release(&c->packed);
     if (c->lock >= 0)
-        close(c->lock);
+        (void)nd_descriptor_close(c->lock);
     free(c->folder);
     free(c);
 }
@@ -209,7 +204,7 @@ static enum nd_status cannot_write(const struct nd_checkpoint *c, struct nd_erro
 
 static enum nd_status begin_chunk(struct nd_checkpoint *c, struct nd_error *err)
 {
-    int fd = -1, own;
+    int fd = -1;
     char *path;
 
     if (c->next == CHUNKS_MAX)
@@ -221,13 +216,9 @@ static enum nd_status begin_chunk(struct nd_checkpoint *c, struct nd_error *err)
     free(path);
     if (!c->file)
         return ND_EIO;
-    own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    c->stream = own >= 0 ? fdopen(own, "wb+") : NULL;
-    if (!c->stream) {
-        if (own >= 0)
-            (void)close(own);
+    c->stream = nd_descriptor_stream(fd, "wb+");
+    if (!c->stream)
         return cannot_write(c, err);
-    }
     c->writer = nd_sketch_writer_new(c->stream, c->recipe, &c->like, err);
     c->n_chunk = 0;
     c->chunk_rows = c->n_rows / CHUNK_PART;

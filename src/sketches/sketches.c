@@ -1,14 +1,11 @@
 /* sketches.c - the sketch files that a run reads in place of documents */
-#define _GNU_SOURCE
 #include "sketches/sketches.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/system/descriptor.h"
 #include "record/packed_document.h"
 #include "record/parts.h"
 #include "record/sketch_file_layout.h"
@@ -40,20 +37,20 @@ enum { WORD = 8, DISTANCE_BITS = 24, MAGIC_BYTES = 8 };
  * as its writer would lose its reader when it is closed again.  1, 0, or < 0: it cannot be read. */
 static int is_sketch_file(const char *path, struct nd_error *err)
 {
-    struct stat about;
+    struct nd_file_about about;
     char head[MAGIC_BYTES] = {0};
     ssize_t got = 0;
     int fd, reason;
 
-    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+    if (strcmp(path, "-") == 0 || !nd_path_about(path, &about) || about.kind != ND_FILE_REGULAR)
         return 0;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    fd = nd_descriptor_open(path, ND_OPEN_READ | ND_OPEN_NOW);
     if (fd < 0)
         return 0;
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
-        got = pread(fd, head, sizeof head, 0);
+    if (nd_descriptor_about(fd, &about) && about.kind == ND_FILE_REGULAR)
+        got = nd_descriptor_read_at(fd, head, sizeof head, 0);
     reason = errno;
-    (void)close(fd);
+    (void)nd_descriptor_close(fd);
     if (got < 0)
         return (int)nd_fail(err, ND_EIO, "%s: cannot be read: %s", path, strerror(reason));
     return got == MAGIC_BYTES && memcmp(head, ND_SKETCH_FILE_MAGIC, sizeof head) == 0;
@@ -65,17 +62,17 @@ static enum nd_status check_beginning(const char *path, struct nd_error *err)
     static const char end[] = ".sketch";
     size_t len = strlen(path), n = sizeof end - 1;
     char head[MAGIC_BYTES];
-    struct stat about;
+    struct nd_file_about about;
     ssize_t got;
     int fd;
 
-    if (len <= n || strcmp(path + len - n, end) != 0 || stat(path, &about) != 0 ||
-        !S_ISREG(about.st_mode) || about.st_size >= MAGIC_BYTES)
+    if (len <= n || strcmp(path + len - n, end) != 0 || !nd_path_about(path, &about) ||
+        about.kind != ND_FILE_REGULAR || about.bytes >= MAGIC_BYTES)
         return ND_OK;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    got = fd < 0 ? -1 : pread(fd, head, sizeof head, 0);
+    fd = nd_descriptor_open(path, ND_OPEN_READ | ND_OPEN_NOW);
+    got = fd < 0 ? -1 : nd_descriptor_read_at(fd, head, sizeof head, 0);
     if (fd >= 0)
-        (void)close(fd);
+        (void)nd_descriptor_close(fd);
     if (got < 0 || got >= MAGIC_BYTES || memcmp(head, ND_SKETCH_FILE_MAGIC, (size_t)got) != 0)
         return ND_OK;
     return nd_fail(err, ND_EINPUT, "%s: %s, so it is no sketch file", path,

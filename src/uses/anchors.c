@@ -6,15 +6,14 @@
  * be collected, and all links before the result can be written; hence three passes over the input.
  * Addresses, anchors and words are numbered and held once each.
  */
-#define _GNU_SOURCE
 #include "base/address.h"
+#include "base/system/descriptor.h"
 #include "uses/use.h"
 
 #include <neardup/text.h>
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- Anchors, and the words about them, which weigh less the farther away they are ----------- */
 
@@ -535,11 +534,11 @@ static enum nd_status check(const struct nd_run_options *options,
 static const char *find_root(const struct nd_run_options *options,
                              const struct nd_anchors_params *params)
 {
-    struct stat st;
+    struct nd_file_about st;
 
     if (params->root)
         return params->root;
-    if (options->n_paths == 1 && stat(options->paths[0], &st) == 0 && S_ISDIR(st.st_mode))
+    if (options->n_paths == 1 && nd_path_about(options->paths[0], &st) && st.kind == ND_FILE_FOLDER)
         return options->paths[0];
     return "";
 }

@@ -7,7 +7,7 @@
  * members of its cluster if those are asked for. Sorting works on ranks, and all orders end with
  * the rank, so that they are total.
  */
-#define _GNU_SOURCE
+#include "base/system/c_functions.h"
 #include "input/formats/formats.h"
 #include "report/output.h"
 #include "report/sketch_output.h"
@@ -139,7 +139,7 @@ static void sort(struct collapsing *c, uint32_t *list, size_t n,
                  int (*compare)(const void *, const void *, void *))
 {
     if (n)
-        qsort_r(list, n, sizeof *list, compare, c);
+        nd_sort_with(list, n, sizeof *list, compare, c);
 }
 
 /* In keep order. */

@@ -6,7 +6,6 @@
  * histogram of their distinct hashes, which should be uniform; the deviation is given relative to
  * what chance alone would cause.
  */
-#define _GNU_SOURCE
 #include "base/hash_set.h"
 #include "evidence/features.h"
 #include "reading/names.h"

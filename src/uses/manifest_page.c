@@ -16,13 +16,13 @@
 #include <neardup/uses.h>
 
 #include "base/hash.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The values of a row beside those that every reader of manifests has. */
 enum { IDENTICAL, RESEMBLANCE, SHARED, OF_REMOVED, OF_KEPT, DISTANCE, VIA, DIFFERS, N_MORE };
@@ -753,7 +753,7 @@ static enum nd_status claim(const struct from_manifest *x, struct nd_run *run, s
     enum nd_status status = nd_run_note_reads(run, o->paths, o->n_paths, err);
 
     for (size_t i = 0; status == ND_OK && !o->n_paths && i < x->manifest.n_paths; i++)
-        if (access(x->manifest.paths[i], F_OK) == 0)
+        if (nd_path_exists(x->manifest.paths[i]))
             status = nd_publisher_read_path(&run->outputs.publisher, x->manifest.paths[i], err);
     return status == ND_OK ? nd_publisher_claim(&run->outputs.publisher, o->output, NULL, err)
                            : status;
@@ -809,9 +809,9 @@ static void release(struct from_manifest *x)
 /* Whether a file can be read only once. One that is not there is none. */
 static bool is_stream(const char *path)
 {
-    struct stat s;
+    struct nd_file_about s;
 
-    return strcmp(path, "-") == 0 || (stat(path, &s) == 0 && !S_ISREG(s.st_mode));
+    return strcmp(path, "-") == 0 || (nd_path_about(path, &s) && s.kind != ND_FILE_REGULAR);
 }
 
 enum nd_status nd_run_report(const struct nd_run_options *options,

@@ -4,16 +4,15 @@
  * A document is searched by its place, and by its id if other files are named: files may have changed
  * since the run, so what is found under a name may be a different text.
  */
-#define _GNU_SOURCE
 #include "uses/row_documents.h"
 
+#include "base/system/naming.h"
 #include "reading/names.h"
 #include "run/run_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A name to search for, and where the document with that name goes. */
 struct wanted {
@@ -172,7 +171,7 @@ static void restore_path(char *path)
 {
     char *to = path;
 
-    if (access(path, F_OK) == 0)
+    if (nd_path_exists(path))
         return;
     for (const char *at = path; *at;) {
         unsigned byte;
@@ -226,7 +225,7 @@ static enum nd_status needed_paths(struct row_search *r, const char **path, size
                 "--corpus, to find them by their ids");
         if (!is_stream)
             restore_path((char *)(uintptr_t)m->paths[i]);
-        if (r->leaves_out && (is_stream || access(m->paths[i], R_OK) != 0))
+        if (r->leaves_out && (is_stream || !nd_path_is_readable(m->paths[i])))
             leave_out(r->found, m->paths[i]);
         else
             path[(*n)++] = m->paths[i];

@@ -1,11 +1,11 @@
 /* sample.c - the pages of each host whose paths have the lowest hashes */
-#define _GNU_SOURCE
 #include "uses/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/system/c_functions.h"
 
 void nd_sample_release(struct nd_sample *s)
 {
@@ -132,7 +132,7 @@ void nd_sample_sort(struct nd_sample *s)
         size_t kept = 0;
 
         if (h->n)
-            qsort_r(h->page, h->n, sizeof *h->page, by_hash, s);
+            nd_sort_with(h->page, h->n, sizeof *h->page, by_hash, s);
         for (size_t k = 0; k < h->n; k++)
             if (!kept || path_at(s, h, k) != path_at(s, h, kept - 1))
                 h->page[kept++] = h->page[k];

@@ -18,7 +18,7 @@
 #include "base/system/naming.h"
 #include "base/system/process.h"
 
-enum { IN, OUT, ERRORS }; /* the descriptors of the standard files */
+enum { IN, OUT }; /* the descriptors of the standard files */
 
 struct nd_publisher_input {
     uint64_t device, inode;
@@ -74,24 +74,7 @@ bool nd_file_mark_is_unchanged(const struct nd_file_mark *a, const struct nd_fil
 
 int nd_output_descriptor(const char *name)
 {
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-
-    if (strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0)
-        return OUT;
-    if (strcmp(name, "/dev/stderr") == 0)
-        return ERRORS;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        size_t len = strlen(folders[i]);
-        const char *digits = name + len;
-        size_t n_digits;
-
-        if (strncmp(name, folders[i], len) != 0)
-            continue;
-        n_digits = strspn(digits, "0123456789");
-        if (n_digits && n_digits < 6 && !digits[n_digits])
-            return atoi(digits);
-    }
-    return -1;
+    return strcmp(name, "-") == 0 ? OUT : nd_path_descriptor(name);
 }
 
 /* "dir/" of "dir/name", "." of "name"; NULL: out of memory. */

@@ -19,6 +19,8 @@ char *nd_text_copy(const char *text);
 char *nd_text_copy_n(const char *text, size_t n);
 /* Print to memory that the caller frees; < 0: out of memory. */
 int nd_print_new(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Let memory of malloc have room for n elements; NULL: out of memory, and it is as it was. */
+void *nd_resize_array(void *array, size_t n, size_t size);
 /* Sort as qsort does; compare() gets the context. */
 void nd_sort_with(void *base, size_t n, size_t size,
                   int (*compare)(const void *a, const void *b, void *context), void *context);

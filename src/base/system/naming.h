@@ -16,6 +16,7 @@ int nd_path_remove(const char *path);
 /* Give an existing file another name: a hard link, or a symbolic one where that is impossible. */
 int nd_path_link(const char *existing, const char *name);
 bool nd_path_exists(const char *path); /* links followed; false: errno says why */
+bool nd_path_is_readable(const char *path);
 bool nd_path_is_writable(const char *path);
 bool nd_path_is_program(const char *path);
 /* The name from the root on, without links, which the caller frees; NULL with errno, ENOENT among
@@ -23,6 +24,9 @@ bool nd_path_is_program(const char *path);
 char *nd_path_whole(const char *path);
 /* The part of a path behind its folders.  Windows: '\\' and a drive's ':' end folders too. */
 const char *nd_path_name(const char *path);
+/* The descriptor that a name stands for, as "/dev/stdout" and "/dev/fd/5" do; -1: none.  Windows:
+ * -1 always. */
+int nd_path_descriptor(const char *path);
 bool nd_path_is_absolute(const char *path);
 
 int nd_folder_make(const char *path);
@@ -35,6 +39,8 @@ int nd_folder_lock(const char *path);
 struct nd_folder_list;
 struct nd_folder_list *nd_folder_list_open(const char *path);
 const char *nd_folder_list_next(struct nd_folder_list *list);
+/* What the last one is, by the folder alone: 1: a folder; 0: none; -1: ask nd_path_about. */
+int nd_folder_list_is_folder(const struct nd_folder_list *list);
 void nd_folder_list_close(struct nd_folder_list *list);
 /* The folder for files that nobody names: "/tmp"; Windows: that of the user. */
 const char *nd_folder_for_temporary(void);

@@ -6,6 +6,7 @@
 #include "base/system/process.h"
 #include "base/system/threads.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -352,7 +353,7 @@ void nd_process_die_of_pipe(void)
 
 void nd_process_become(const char *path, char **argument)
 {
-    execv(path, argument);
+    execvp(path, argument);
 }
 
 /* ---- For all ---- */
@@ -374,6 +375,21 @@ void nd_signals_release(const struct nd_held_signals *held)
 
     memcpy(&before, held, sizeof before);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void *nd_library_load(const char *file)
+{
+    return dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+}
+
+const char *nd_library_why(void)
+{
+    return dlerror();
+}
+
+void *nd_library_function(void *library, const char *name)
+{
+    return dlsym(library, name);
 }
 
 uint64_t nd_process_number(void)

@@ -314,6 +314,11 @@ bool nd_path_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool nd_path_is_readable(const char *path)
+{
+    return access(path, R_OK) == 0;
+}
+
 bool nd_path_is_writable(const char *path)
 {
     return access(path, W_OK) == 0;
@@ -334,6 +339,28 @@ const char *nd_path_name(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
+}
+
+int nd_path_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+
+    if (strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t len = strlen(folders[i]);
+        const char *digits = path + len;
+        size_t n_digits;
+
+        if (strncmp(path, folders[i], len) != 0)
+            continue;
+        n_digits = strspn(digits, "0123456789");
+        if (n_digits && n_digits < 6 && !digits[n_digits])
+            return atoi(digits);
+    }
+    return -1;
 }
 
 bool nd_path_is_absolute(const char *path)
@@ -363,26 +390,50 @@ int nd_folder_lock(const char *path)
     return -1;
 }
 
-/* The struct has no members: a DIR is one by another name. */
+struct nd_folder_list {
+    DIR *folder;
+    const struct dirent *entry;
+};
+
 struct nd_folder_list *nd_folder_list_open(const char *path)
 {
-    return (struct nd_folder_list *)opendir(path);
+    struct nd_folder_list *list = calloc(1, sizeof *list);
+    int because;
+
+    if (!list)
+        return NULL;
+    list->folder = opendir(path);
+    if (list->folder)
+        return list;
+    because = errno;
+    free(list);
+    errno = because;
+    return NULL;
 }
 
 const char *nd_folder_list_next(struct nd_folder_list *list)
 {
-    struct dirent *e;
+    const struct dirent *e;
 
     do {
         errno = 0;
-        e = readdir((DIR *)list);
+        e = readdir(list->folder);
     } while (e && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0));
+    list->entry = e;
     return e ? e->d_name : NULL;
+}
+
+int nd_folder_list_is_folder(const struct nd_folder_list *list)
+{
+    unsigned char type = list->entry->d_type;
+
+    return type == DT_UNKNOWN || type == DT_LNK ? -1 : type == DT_DIR;
 }
 
 void nd_folder_list_close(struct nd_folder_list *list)
 {
-    (void)closedir((DIR *)list);
+    (void)closedir(list->folder);
+    free(list);
 }
 
 const char *nd_folder_for_temporary(void)

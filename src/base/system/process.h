@@ -32,7 +32,8 @@ void nd_signals_on_lost_page(void (*lost)(void));
 _Noreturn void nd_process_die(const char *message, int status);
 /* End the process as if the closed pipe of its standard output had ended it. */
 void nd_process_die_of_pipe(void);
-/* Run another program in place of this one; it returns only if that fails: errno says why.  Windows: as
+/* Run another program in place of this one, one of PATH if no folder is given; it returns only if
+ * that fails: errno says why.  Windows: as
  * a child, with whose status this process ends. */
 void nd_process_become(const char *path, char **argument);
 /* The path of the running program.  False: it is unknown or too long. */
@@ -47,6 +48,11 @@ struct nd_held_signals {
 };
 void nd_signals_hold(struct nd_held_signals *held);
 void nd_signals_release(const struct nd_held_signals *held);
+
+/* Open a library by its name; NULL: nd_library_why says why.  Find a function of it by its name. */
+void *nd_library_load(const char *file);
+const char *nd_library_why(void);
+void *nd_library_function(void *library, const char *name);
 
 /* The number of this process; another in a child. */
 uint64_t nd_process_number(void);

@@ -4,12 +4,12 @@
  * into the memory, the file is built as nd_hamming_file_build does; else from sorted runs
  * (spilled.c).  The bytes are the same.
  */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system/c_functions.h"
 #include "hamming/file/change.h"
 #include "hamming/file/spilled.h"
 #include "hamming/plan/plan_checks.h"
@@ -43,7 +43,7 @@ enum nd_status nd_hamming_builder_new(struct nd_hamming_builder **builder, unsig
         return nd_fail(err, ND_EINVAL, "a fingerprint has %u to %u bits, not %u",
                        ND_HAMMING_BITS_MIN, ND_HAMMING_BITS_MAX, bits);
     b = calloc(1, sizeof *b);
-    if (!b || !(b->tmp = strdup(tmp))) {
+    if (!b || !(b->tmp = nd_text_copy(tmp))) {
         free(b);
         return nd_fail(err, ND_ENOMEM, "out of memory");
     }

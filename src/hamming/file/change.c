@@ -21,17 +21,15 @@
  * Writers exclude one another by a lock (flock) on the file.  Between opening and locking, another
  * file may take the name, so the name is checked again under the lock.
  */
-#define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file/temporary.h"
 #include "base/hash.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
 #include "hamming/file/change.h"
 
 enum { HEAD_BYTES = ND_HAMMING_HEADERS * ND_HAMMING_PAGE };
@@ -45,17 +43,17 @@ static enum nd_status cannot_write(const struct nd_hamming_change *c, struct nd_
 void nd_hamming_change_release(struct nd_hamming_change *c)
 {
     if (c->fd >= 0)
-        close(c->fd);
+        (void)nd_descriptor_close(c->fd);
     free(c->name);
 }
 
 /* Whether the name is still that of the file that is open. */
 static bool has_name(const struct nd_hamming_change *c)
 {
-    struct stat open_file, named;
+    struct nd_file_about open_file, named;
 
-    return fstat(c->fd, &open_file) == 0 && stat(c->name, &named) == 0 &&
-           named.st_dev == open_file.st_dev && named.st_ino == open_file.st_ino;
+    return nd_descriptor_about(c->fd, &open_file) && nd_path_about(c->name, &named) &&
+           nd_file_is_one(&named, &open_file);
 }
 
 /* ND_ECHANGED: the name is that of another file by now. */
@@ -70,25 +68,25 @@ static enum nd_status check_name(const struct nd_hamming_change *c, struct nd_er
  * try again with that one. */
 static enum nd_status open_locked(struct nd_hamming_change *c, struct nd_error *err)
 {
-    struct stat open_file;
+    struct nd_file_about open_file;
 
     for (;;) {
-        c->fd = open(c->name, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* it may be a pipe */
-        if (c->fd < 0 && errno == ENOENT && lstat(c->name, &open_file) == 0)
+        c->fd = nd_descriptor_open(c->name, ND_OPEN_BOTH | ND_OPEN_NOW); /* it may be a pipe */
+        if (c->fd < 0 && errno == ENOENT && nd_path_about_itself(c->name, &open_file))
             return nd_fail(err, ND_EIO, "%s: is a symbolic link to nothing", c->path);
         if (c->fd < 0 && errno == ENOENT)
             return ND_OK;
-        if (c->fd < 0 || fstat(c->fd, &open_file) != 0)
+        if (c->fd < 0 || !nd_descriptor_about(c->fd, &open_file))
             return cannot_write(c, err);
-        if (!S_ISREG(open_file.st_mode))
+        if (open_file.kind != ND_FILE_REGULAR)
             return nd_fail(err, ND_EIO, "%s: is not a regular file", c->path);
-        if (flock(c->fd, LOCK_EX | LOCK_NB) != 0)
+        if (!nd_descriptor_lock(c->fd))
             return errno == EWOULDBLOCK
                        ? nd_fail(err, ND_EIO, "%s: another process is writing it", c->path)
                        : nd_fail(err, ND_EIO, "%s: cannot be locked: %s", c->path, strerror(errno));
         if (has_name(c))
             return ND_OK;
-        close(c->fd);
+        (void)nd_descriptor_close(c->fd);
     }
 }
 
@@ -97,11 +95,11 @@ enum nd_status nd_hamming_change_open(struct nd_hamming_change *c, const char *p
 {
     enum nd_status status;
 
-    *c = (struct nd_hamming_change){.path = path, .fd = -1, .name = realpath(path, NULL)};
+    *c = (struct nd_hamming_change){.path = path, .fd = -1, .name = nd_path_whole(path)};
     if (!c->name && errno == ENOENT && must_exist)
         return nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
     if (!c->name && errno == ENOENT)
-        c->name = strdup(path);
+        c->name = nd_text_copy(path);
     if (!c->name)
         return errno == ENOMEM ? nd_fail(err, ND_ENOMEM, "out of memory") : cannot_write(c, err);
     status = open_locked(c, err);
@@ -114,17 +112,12 @@ enum nd_status nd_hamming_change_open(struct nd_hamming_change *c, const char *p
     return status;
 }
 
-/* Open the folder of the file: the name is durable when the folder is synced.  ND_EIO, ND_ENOMEM. */
-static enum nd_status open_folder(const struct nd_hamming_change *c, int *fd, struct nd_error *err)
+/* The folder of the file; NULL: out of memory. */
+static char *folder_of(const struct nd_hamming_change *c)
 {
-    const char *slash = strrchr(c->name, '/');
-    char *folder = slash ? strndup(c->name, (size_t)(slash - c->name) + 1) : strdup(".");
+    size_t len = (size_t)(nd_path_name(c->name) - c->name);
 
-    if (!folder)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
-    return *fd >= 0 ? ND_OK : cannot_write(c, err);
+    return nd_text_copy_n(len ? c->name : ".", len ? len : 1);
 }
 
 /* After c->header was set. */
@@ -300,14 +293,14 @@ void nd_hamming_change_collect(struct nd_hamming_change *c, nd_hamming_collect *
 
 /* Give a whole file its name; a process that is told to stop does so before, or goes on. */
 static enum nd_status publish(const struct nd_hamming_change *c, struct nd_temporary *file,
-                              int folder, struct nd_error *err)
+                              const char *folder, struct nd_error *err)
 {
     enum nd_status status;
 
     nd_temporary_begin_publishing();
     status = c->fd >= 0 ? nd_temporary_publish(file, err) : nd_temporary_publish_new(file, err);
     if (status == ND_OK) /* the name is there, whether the folder can be synced or not */
-        (void)fsync(folder);
+        (void)nd_folder_make_durable(folder);
     nd_temporary_end_publishing();
     return status;
 }
@@ -315,15 +308,16 @@ static enum nd_status publish(const struct nd_hamming_change *c, struct nd_tempo
 enum nd_status nd_hamming_change_replace(struct nd_hamming_change *c, struct nd_error *err)
 {
     struct nd_temporary *temporary = NULL;
-    int fd, folder = -1;
+    char *folder = folder_of(c);
+    enum nd_status status = ND_OK;
     struct nd_error why;
-    enum nd_status status = open_folder(c, &folder, err);
+    int fd;
 
-    if (status != ND_OK)
-        return status;
+    if (!folder)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
     temporary = nd_temporary_create(c->name, &fd, &why);
     if (!temporary) {
-        close(folder);
+        free(folder);
         return nd_fail(err, why.status, "%s", why.message);
     }
     status = write_whole(c, fd, err);
@@ -335,7 +329,7 @@ enum nd_status nd_hamming_change_replace(struct nd_hamming_change *c, struct nd_
         status = publish(c, temporary, folder, err);
     else
         nd_temporary_discard(temporary);
-    close(folder);
+    free(folder);
     return status;
 }
 
@@ -352,18 +346,18 @@ static enum nd_status write_newer(const struct nd_hamming_change *c, const unsig
     enum nd_status status = ND_OK;
 
     errno = EIO; /* of a file that is too short */
-    if (nd_hamming_read_at(c->fd, older, sizeof older, offset) != (ssize_t)sizeof older)
+    if (nd_descriptor_read_at(c->fd, older, sizeof older, offset) != (ssize_t)sizeof older)
         return cannot_write(c, err);
     status = nd_hamming_write_at(c->fd, c->path, page, ND_HAMMING_PAGE, offset, err);
-    if (status == ND_OK && fdatasync(c->fd) != 0)
+    if (status == ND_OK && !nd_descriptor_sync_data(c->fd))
         status = cannot_write(c, err);
     if (status == ND_OK)
         return ND_OK;
     if (nd_hamming_write_at(c->fd, c->path, older, sizeof older, offset, NULL) == ND_OK) {
-        (void)fdatasync(c->fd);
+        (void)nd_descriptor_sync_data(c->fd);
         return status;
     }
-    return nd_hamming_read_at(c->fd, now, sizeof now, offset) == (ssize_t)sizeof now &&
+    return nd_descriptor_read_at(c->fd, now, sizeof now, offset) == (ssize_t)sizeof now &&
                    memcmp(now, page, sizeof now) == 0
                ? ND_OK
                : status;
@@ -376,24 +370,24 @@ enum nd_status nd_hamming_change_append(struct nd_hamming_change *c, struct nd_e
     enum nd_status status = ND_OK;
     unsigned current = c->old->holders & 1 ? 0 : 1;
 
-    if (ftruncate(c->fd, (off_t)before) != 0) /* what a killed writer left behind the end */
+    if (!nd_descriptor_resize(c->fd, before)) /* what a killed writer left behind the end */
         return cannot_write(c, err);
     status = write_pieces(c, c->header.segments, c->fd, err);
-    if (status == ND_OK && fdatasync(c->fd) != 0)
+    if (status == ND_OK && !nd_descriptor_sync_data(c->fd))
         status = cannot_write(c, err);
     c->header.generation++;
     nd_hamming_header_write(&c->header, page);
     if (status == ND_OK)
         status = check_name(c, err);
     if (status != ND_OK) {
-        (void)!ftruncate(c->fd, (off_t)before);
+        (void)nd_descriptor_resize(c->fd, before);
         return status;
     }
     nd_temporary_begin_publishing();
     status = write_newer(c, page, !current * sizeof page, err);
     if (status == ND_OK && nd_hamming_write_at(c->fd, c->path, page, sizeof page,
                                                current * sizeof page, NULL) == ND_OK)
-        (void)fdatasync(c->fd);
+        (void)nd_descriptor_sync_data(c->fd);
     nd_temporary_end_publishing();
     return status;
 }

@@ -1,13 +1,12 @@
 /* chunk_stream.c - a part of a file that is written from its beginning to its end */
-#define _GNU_SOURCE
 #include "hamming/file/chunk_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/hash.h"
+#include "base/system/descriptor.h"
 #include "hamming/file/segment.h"
 
 enum { BUFFER_BYTES = 1 << 16 };
@@ -89,11 +88,9 @@ enum nd_status nd_chunk_hash(int fd, const char *name, uint64_t offset, uint64_t
     if (!sum || !buffer)
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     while (bytes && status == ND_OK) {
-        ssize_t n =
-            pread(fd, buffer, bytes < BUFFER_BYTES ? (size_t)bytes : BUFFER_BYTES, (off_t)offset);
+        ssize_t n = nd_descriptor_read_at(
+            fd, buffer, bytes < BUFFER_BYTES ? (size_t)bytes : BUFFER_BYTES, offset);
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n <= 0) {
             status = nd_fail(err, ND_EIO, "%s: cannot be read again: %s", name,
                              n < 0 ? strerror(errno) : "it is shorter than it was");

@@ -8,21 +8,19 @@
  * Entries are numbered through all segments, in their order.  A query looks into each segment by
  * itself.
  */
-#define _GNU_SOURCE
 #include "hamming/file/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file/temporary.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system/descriptor.h"
+#include "base/system/pages.h"
+#include "base/system/threads.h"
 #include "hamming/file/segment.h"
 #include "hamming/plan/plan_checks.h"
 
@@ -162,11 +160,10 @@ static enum nd_status read_headers(struct nd_hamming_header *header, unsigned *h
     struct nd_error inner = {.status = ND_OK};
 
     for (int i = 0; i < TRIES && status != ND_OK; i++) {
-        const struct timespec pause = {0, 1000000};
-        ssize_t n = nd_hamming_read_at(fd, pages, sizeof pages, 0);
+        ssize_t n = nd_descriptor_read_at(fd, pages, sizeof pages, 0);
 
         if (i)
-            nanosleep(&pause, NULL);
+            nd_thread_sleep_ns(1000000);
         if (n < 0)
             return io_failed(path, err);
         if (n < HEAD_BYTES) {
@@ -187,22 +184,22 @@ enum nd_status nd_hamming_file_map(struct nd_hamming_file **file, int fd, const 
     struct nd_error inner = {.status = ND_OK};
     struct nd_hamming_header header;
     struct nd_hamming_file *f = NULL;
-    struct stat info;
+    struct nd_file_about info;
     unsigned holders = 0;
     enum nd_status status = read_headers(&header, &holders, fd, path, err);
     void *map;
 
     if (status != ND_OK)
         return status;
-    if (fstat(fd, &info) != 0)
+    if (!nd_descriptor_about(fd, &info))
         return io_failed(path, err);
-    if ((uint64_t)info.st_size < header.file_bytes)
+    if (info.bytes < header.file_bytes)
         return nd_fail(err, ND_EINPUT, "%s: a damaged index file: it is too short", path);
     status = init(&f, &header, holders, &inner);
     if (status != ND_OK)
         return nd_fail(err, status, "%s: %.900s", path, inner.message);
-    map = mmap(NULL, (size_t)header.file_bytes, PROT_READ, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED) {
+    map = nd_pages_map(fd, 0, (size_t)header.file_bytes, ND_MAP_READ, NULL);
+    if (!map) {
         status = nd_fail(err, errno == ENOMEM ? ND_ENOMEM : ND_EIO, "%s: cannot be mapped: %s",
                          path, strerror(errno));
         nd_hamming_file_close(f);
@@ -219,13 +216,13 @@ enum nd_status nd_hamming_file_map(struct nd_hamming_file **file, int fd, const 
 static enum nd_status map_path(struct nd_hamming_file **file, const char *path,
                                struct nd_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = nd_descriptor_open(path, ND_OPEN_READ);
     enum nd_status status;
 
     if (fd < 0)
         return io_failed(path, err);
     status = nd_hamming_file_map(file, fd, path, err);
-    close(fd);
+    (void)nd_descriptor_close(fd);
     return status;
 }
 
@@ -290,7 +287,7 @@ void nd_hamming_file_close(struct nd_hamming_file *file)
     for (unsigned i = file->first; i < file->n; i++)
         nd_hamming_segment_close(&file->segment[i]);
     if (file->map)
-        munmap(file->map, file->len);
+        nd_pages_free(file->map, file->len);
     nd_hamming_scheme_release(&file->scheme);
     free(file);
 }

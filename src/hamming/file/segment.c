@@ -6,18 +6,18 @@
  * Opening reads little, so that a file of gigabytes is ready at once: a unit of it is compared with
  * its checksum when something in it is read.  nd_hamming_segment_check reads everything.
  */
-#define _GNU_SOURCE
 #include "hamming/file/segment.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file/checked.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "hamming/file/fast.h"
 #include "hamming/file/packed_numbers.h"
 #include "hamming/plan/fingerprint.h"
@@ -37,40 +37,11 @@ struct segment_writer {
     struct nd_checked_sums *sums; /* of all chunks so far; NULL while they are written */
 };
 
-ssize_t nd_hamming_read_at(int fd, void *data, size_t bytes, uint64_t offset)
-{
-    size_t got = 0;
-
-    while (got < bytes) {
-        ssize_t n = pread(fd, (char *)data + got, bytes - got, (off_t)(offset + got));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        got += (size_t)n;
-    }
-    return (ssize_t)got;
-}
-
 enum nd_status nd_hamming_write_at(int fd, const char *name, const void *data, size_t bytes,
                                    uint64_t offset, struct nd_error *err)
 {
-    const char *at = data;
-
-    while (bytes) {
-        ssize_t n = pwrite(fd, at, bytes < (1u << 30) ? bytes : 1u << 30, (off_t)offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return nd_fail(err, ND_EIO, "%s: cannot be written: %s", name, strerror(errno));
-        at += n;
-        offset += (uint64_t)n;
-        bytes -= (size_t)n;
-    }
+    if (!nd_descriptor_write_at(fd, data, bytes, offset))
+        return nd_fail(err, ND_EIO, "%s: cannot be written: %s", name, strerror(errno));
     return ND_OK;
 }
 
@@ -128,7 +99,7 @@ static void sort_equal(struct segment_writer *w)
         for (end = i + 1; end < w->n && w->entry[end].value == w->entry[i].value; end++)
             ;
         if (end - i > 1)
-            qsort_r(w->entry + i, end - i, sizeof *w->entry, by_row_and_id, w);
+            nd_sort_with(w->entry + i, end - i, sizeof *w->entry, by_row_and_id, w);
     }
 }
 

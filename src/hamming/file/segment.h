@@ -2,8 +2,6 @@
 #ifndef ND_HAMMING_FILE_SEGMENT_H
 #define ND_HAMMING_FILE_SEGMENT_H
 
-#include <sys/types.h>
-
 #include "hamming/file/opened.h"
 
 /*
@@ -48,8 +46,6 @@ enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
                                         const char *name, struct nd_hamming_place *place,
                                         struct nd_error *err);
 
-/* Read bytes at an offset of a file: so many, or fewer at its end.  Returns how many; < 0: errno. */
-ssize_t nd_hamming_read_at(int fd, void *data, size_t bytes, uint64_t offset);
 /* Write all bytes at an offset of a file.  ND_EIO. */
 enum nd_status nd_hamming_write_at(int fd, const char *name, const void *data, size_t bytes,
                                    uint64_t offset, struct nd_error *err);

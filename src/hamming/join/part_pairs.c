@@ -18,13 +18,13 @@
  * Equal fingerprints.  However many equal ones a large bucket has, one stands for all of them on
  * the levels below, and the pairs of the others cost no more than to be written.
  */
-#define _GNU_SOURCE
 #include "hamming/join/part_pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/system/c_functions.h"
 #include "hamming/plan/fingerprint.h"
 
 enum {
@@ -422,7 +422,7 @@ static uint32_t *group_equal(struct nd_join *j, const uint32_t *position, size_t
 
     if (member) {
         memcpy(member, position, n * sizeof *position);
-        qsort_r(member, n, sizeof *member, by_row, j);
+        nd_sort_with(member, n, sizeof *member, by_row, j);
     }
     return member;
 }

@@ -5,12 +5,11 @@
  * prediction gives to memory only.  Times are of the processor, not of the clock, and of several
  * repeats the lowest counts: other programs only make things slower.
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system/threads.h"
 #include "hamming/plan/plan_checks.h"
 #include "simd/hamming/hamming_kernels.h"
 
@@ -19,10 +18,7 @@ static const unsigned size_bits[ND_HAMMING_SIZES] = {20, 24, 27, 29};
 
 static double seconds(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)nd_thread_ns();
 }
 
 /* The seconds for a line at a random place of a table, with a round of lines under way. */

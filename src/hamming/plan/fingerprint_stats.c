@@ -2,7 +2,6 @@
  *
  * Predictions take fingerprints to be uniform; this shows how far a set is from it.
  */
-#define _GNU_SOURCE
 #include <neardup/hamming_stats.h>
 
 #include <math.h>
@@ -10,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/system/c_functions.h"
 #include "hamming/plan/plan_checks.h"
 
 struct set {
@@ -68,7 +68,7 @@ static void count_all(struct nd_hamming_stats *s, struct set *set, struct nd_num
         for (end = i + 1; end < s->count && entry[end].value == entry[i].value; end++)
             ;
         if (end - i > 1)
-            qsort_r(entry + i, end - i, sizeof *entry, by_row, set);
+            nd_sort_with(entry + i, end - i, sizeof *entry, by_row, set);
     }
     for (size_t i = 1; i < s->count; i++) {
         int place = leading_place(row_of(set, &entry[i - 1]), row_of(set, &entry[i]), set->words);

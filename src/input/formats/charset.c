@@ -11,6 +11,7 @@
 #include <neardup/text.h>
 
 #include "base/memory.h"
+#include "base/system/c_functions.h"
 #include "base/utf8.h"
 #include "input/formats/lines.h"
 
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- What was replaced by U+FFFD in the record that is being parsed ---- */
 
@@ -103,7 +103,7 @@ static bool label_behind(const char *head, size_t len, const char *key, char *la
     for (size_t i = 0; i + n < len; i++) {
         size_t j = i + n;
 
-        if (strncasecmp(head + i, key, n) != 0)
+        if (nd_compare_caseless_n(head + i, key, n) != 0)
             continue;
         while (j < len && (head[j] == ' ' || head[j] == '\t'))
             j++;
@@ -131,7 +131,7 @@ static bool declared(struct nd_view page, char *label, size_t capacity)
             return true;
     }
     for (size_t i = 0; i + 5 < len; i++) {
-        if (page.data[i] != '<' || strncasecmp(page.data + i, "<meta", 5) != 0)
+        if (page.data[i] != '<' || nd_compare_caseless_n(page.data + i, "<meta", 5) != 0)
             continue;
         end = memchr(page.data + i, '>', len - i);
         if (!end)

@@ -4,6 +4,7 @@
  */
 #include "input/formats/detect.h"
 
+#include "base/system/c_functions.h"
 #include "input/formats/cut.h"
 #include "input/formats/formats.h"
 #include "input/formats/lines.h"
@@ -13,7 +14,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- Compression and archive by magic, format by name or bytes ---- */
 
@@ -163,7 +163,7 @@ static bool suffix_is(const char *suffix, const char *end, const char *wanted)
 {
     size_t n = (size_t)(end - suffix);
 
-    return strlen(wanted) == n && strncasecmp(suffix, wanted, n) == 0;
+    return strlen(wanted) == n && nd_compare_caseless_n(suffix, wanted, n) == 0;
 }
 
 /* Whether the suffix is one of `words`, which are separated by spaces; `words` NULL: none. */
@@ -174,7 +174,7 @@ static bool is_among(const char *suffix, const char *end, const char *words)
     for (const char *word = words; word && *word; word += strspn(word, " ")) {
         size_t len = strcspn(word, " ");
 
-        if (len == n && strncasecmp(suffix, word, n) == 0)
+        if (len == n && nd_compare_caseless_n(suffix, word, n) == 0)
             return true;
         word += len;
     }

@@ -1,16 +1,15 @@
 /* mail_guard.c - messages on which GMime would spend too much, refused before it sees them */
-#define _GNU_SOURCE
 #include <neardup/error.h>
 
 #include "base/hash.h"
+#include "base/system/c_functions.h"
+#include "base/system/pages.h"
 #include "input/formats/lines.h"
 #include "input/formats/mail.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/mman.h>
 
 /* ---- The boundaries that a message declares, and the lines that are such ---- */
 
@@ -181,7 +180,7 @@ struct guard {
 
 static bool begins(const char *line, size_t len, const char *word)
 {
-    return len >= strlen(word) && strncasecmp(line, word, strlen(word)) == 0;
+    return len >= strlen(word) && nd_compare_caseless_n(line, word, strlen(word)) == 0;
 }
 
 static bool has_addresses(const char *line, size_t len)
@@ -191,7 +190,7 @@ static bool has_addresses(const char *line, size_t len)
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         size_t n = strlen(name[i]);
 
-        if (len <= n || strncasecmp(line, name[i], n) != 0)
+        if (len <= n || nd_compare_caseless_n(line, name[i], n) != 0)
             continue;
         while (n < len && (line[n] == ' ' || line[n] == '\t'))
             n++;
@@ -300,11 +299,11 @@ static const char *find_excess(const struct guard *g)
 /* Whether this much memory is available now: address space, and what the system commits. */
 static bool can_have(size_t bytes)
 {
-    void *scratch = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *scratch = nd_pages_alloc(bytes);
 
-    if (scratch == MAP_FAILED)
+    if (!scratch)
         return false;
-    (void)munmap(scratch, bytes);
+    nd_pages_free(scratch, bytes);
     return true;
 }
 

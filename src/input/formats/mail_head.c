@@ -1,10 +1,10 @@
 /* mail_head.c - what a message of mail begins with: told from its bytes alone */
 #include "input/formats/mail_head.h"
 
+#include "base/system/c_functions.h"
 #include "input/formats/lines.h"
 
 #include <string.h>
-#include <strings.h>
 
 enum { ENVELOPE_MAX = 1000 };
 
@@ -83,7 +83,7 @@ bool nd_mail_has_header(struct nd_view message)
 
 static bool is_named(struct nd_view name, const char *wanted)
 {
-    return name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0;
+    return name.len == strlen(wanted) && nd_compare_caseless_n(name.data, wanted, name.len) == 0;
 }
 
 static bool is_of_machines(struct nd_view name)

@@ -1,9 +1,9 @@
 /* page_guard.c - elements with so many attributes that libxml2 would take quadratic time */
 #include "input/formats/page_guard.h"
+#include "base/system/c_functions.h"
 
 #include <libxml/xmlversion.h>
 #include <string.h>
-#include <strings.h>
 
 /*
  * libxml2 compares each attribute with all others of its element: n attributes take n^2 / 2
@@ -33,7 +33,7 @@ static bool begins(struct page_rest r, const char *with)
 {
     size_t n = strlen(with);
 
-    return (size_t)(r.end - r.at) >= n && strncasecmp(r.at, with, n) == 0;
+    return (size_t)(r.end - r.at) >= n && nd_compare_caseless_n(r.at, with, n) == 0;
 }
 
 static bool is_tag(struct page_rest r, const char *name)

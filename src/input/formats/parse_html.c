@@ -11,12 +11,12 @@
 #include "input/formats/formats.h"
 #include "input/formats/parser.h"
 
+#include "base/system/c_functions.h"
 #include "input/formats/page_guard.h"
 #include "input/library/libxml_load.h"
 
 #include <limits.h>
 #include <string.h>
-#include <strings.h>
 
 enum { DEPTH_MAX = 5000 };
 
@@ -371,11 +371,11 @@ static bool looks_like(const char *p, size_t len)
     static const char *const start[] = {"<!doctype html", "<html", "<head", "<body", "<title"};
 
     for (size_t i = 0; i < sizeof start / sizeof *start; i++)
-        if (len >= strlen(start[i]) && strncasecmp(p, start[i], strlen(start[i])) == 0)
+        if (len >= strlen(start[i]) && nd_compare_caseless_n(p, start[i], strlen(start[i])) == 0)
             return true;
     if ((len >= 5 && memcmp(p, "<?xml", 5) == 0) || (len >= 4 && memcmp(p, "<!--", 4) == 0))
         for (size_t i = 0; i + 5 < len && i < 4096; i++)
-            if (p[i] == '<' && strncasecmp(p + i, "<html", 5) == 0)
+            if (p[i] == '<' && nd_compare_caseless_n(p + i, "<html", 5) == 0)
                 return true;
     return false;
 }

@@ -5,8 +5,8 @@
  * small letters, and the first that says something counts.  docs/format/news.md lists the names.
  */
 #include <string.h>
-#include <strings.h>
 
+#include "base/system/c_functions.h"
 #include "base/view.h"
 #include "input/formats/feed_cut.h"
 #include "input/formats/formats.h"
@@ -30,7 +30,7 @@ static const char *const authors[] = {"byline", "author", "by", NULL};
 
 static bool is_named(struct nd_view name, const char *wanted)
 {
-    return name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0;
+    return name.len == strlen(wanted) && nd_compare_caseless_n(name.data, wanted, name.len) == 0;
 }
 
 /* Take the next element of this name off `rest`, at any depth.  One that is not closed goes up to

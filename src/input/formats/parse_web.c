@@ -1,5 +1,6 @@
 /* parse_web.c - a document from a record of a web archive: a page or a plain text, by its address */
 #include "base/address.h"
+#include "base/system/c_functions.h"
 #include "base/view.h"
 #include "input/formats/detect.h"
 #include "input/formats/formats.h"
@@ -10,7 +11,6 @@
 #include "input/library/libxml_load.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* The record that is parsed, and what it holds. */
 struct web_page {
@@ -142,7 +142,7 @@ static const char *charset_of(const struct web_page *w, char *label, size_t capa
     for (size_t i = 0; i + 8 < type.len; i++) {
         const char *at = type.data + i + 8, *end = type.data + type.len;
 
-        if (strncasecmp(type.data + i, "charset=", 8) != 0)
+        if (nd_compare_caseless_n(type.data + i, "charset=", 8) != 0)
             continue;
         at += at < end && (*at == '"' || *at == '\'');
         while (at < end && n + 1 < capacity && !strchr("\"'; \t", *at) && *at)

@@ -6,7 +6,6 @@
  * head.  What is damaged is read up to the damage, because pages are clipped, and a clipped page is
  * still worth comparing.
  */
-#define _GNU_SOURCE
 #include "input/formats/web_body.h"
 
 #include <neardup/text.h>
@@ -17,13 +16,13 @@
 #include "input/formats/lines.h"
 #include "input/library/codecs_load.h"
 #ifdef ND_WITH_BROTLI
+#include "base/system/c_functions.h"
 #include "input/library/brotli_load.h"
 #endif
 
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- The type of a body ---- */
 
@@ -31,7 +30,7 @@ static bool begins(struct nd_view v, const char *word)
 {
     size_t n = strlen(word);
 
-    return v.len >= n && strncasecmp(v.data, word, n) == 0;
+    return v.len >= n && nd_compare_caseless_n(v.data, word, n) == 0;
 }
 
 static struct nd_view without_parameters(struct nd_view type)
@@ -44,7 +43,7 @@ static struct nd_view without_parameters(struct nd_view type)
 static bool is_word(struct nd_view v, const char *const *word, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (v.len == strlen(word[i]) && strncasecmp(v.data, word[i], v.len) == 0)
+        if (v.len == strlen(word[i]) && nd_compare_caseless_n(v.data, word[i], v.len) == 0)
             return true;
     return false;
 }
@@ -143,7 +142,7 @@ static bool has_word(struct nd_view list, const char *word)
     size_t n = strlen(word);
 
     for (size_t i = 0; i + n <= list.len; i++)
-        if (strncasecmp(list.data + i, word, n) == 0)
+        if (nd_compare_caseless_n(list.data + i, word, n) == 0)
             return true;
     return false;
 }
@@ -162,7 +161,7 @@ static enum nd_web_text text_of(const struct nd_web_record *r, const struct nd_w
     if (r->kind == ND_WEB_REVISIT || b->bytes.len == 0)
         return ND_WEB_NO_BODY;
     if (r->kind == ND_WEB_METADATA) /* WAT: one for each record of the archive that it describes */
-        return memmem(b->bytes.data, b->bytes.len, "\"WARC-Type\":\"response\"", 22)
+        return nd_find_bytes(b->bytes.data, b->bytes.len, "\"WARC-Type\":\"response\"", 22)
                    ? ND_WEB_PLAIN
                    : ND_WEB_NOT_TEXT;
     if (by != ND_WEB_UNKNOWN || is_packed(b))

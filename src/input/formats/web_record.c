@@ -5,15 +5,14 @@
  * because the body was decompressed or put together after it was measured.  So a length is believed
  * only where the next record, or the end of the file, follows it (docs/format/warc.md).
  */
-#define _GNU_SOURCE
 #include "input/formats/web_record.h"
 
+#include "base/system/c_functions.h"
 #include "base/view.h"
 #include "input/formats/lines.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { VERSION_MAX = 24, ARC_FIELDS_MAX = 64, ARC_DATE_DIGITS = 14 };
 
@@ -101,7 +100,7 @@ static bool parse_arc(struct nd_view line, struct nd_web_record *r)
     r->date = l.field[date];
     r->type = date + 2 < l.n ? l.field[date + 1] : (struct nd_view){"", 0};
     r->stated = length;
-    r->kind = r->uri.len >= 11 && strncasecmp(r->uri.data, "filedesc://", 11) == 0
+    r->kind = r->uri.len >= 11 && nd_compare_caseless_n(r->uri.data, "filedesc://", 11) == 0
                   ? ND_WEB_INFO
                   : ND_WEB_RESPONSE;
     return true;
@@ -137,7 +136,7 @@ static size_t find_next(enum nd_web_dialect dialect, const char *bytes, size_t l
 
     *is_sure = true;
     for (size_t at = from - 1; at + word <= len; at++) {
-        const char *found = memmem(bytes + at, len - at, "\nWARC/", word);
+        const char *found = nd_find_bytes(bytes + at, len - at, "\nWARC/", word);
         enum beginning b;
 
         if (!found)
@@ -162,7 +161,8 @@ struct nd_view nd_web_field(struct nd_view head, const char *name, size_t name_l
     while ((line = nd_line_take(&head)).len) {
         const char *value = line.data + name_len;
 
-        if (line.len > name_len && *value == ':' && strncasecmp(line.data, name, name_len) == 0)
+        if (line.len > name_len && *value == ':' &&
+            nd_compare_caseless_n(line.data, name, name_len) == 0)
             return nd_view_trim(value + 1, line.data + nd_line_without_end(line).len);
     }
     return (struct nd_view){NULL, 0};
@@ -200,7 +200,7 @@ static enum nd_web_kind kind_of(struct nd_view type)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (type.len == strlen(kinds[i].word) &&
-            strncasecmp(type.data, kinds[i].word, type.len) == 0)
+            nd_compare_caseless_n(type.data, kinds[i].word, type.len) == 0)
             return kinds[i].kind;
     return ND_WEB_OTHER;
 }

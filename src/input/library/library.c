@@ -1,7 +1,7 @@
 /* library.c - other people's libraries: how one is opened when it is first needed, and each one */
 
 /*
- * Optional libraries are opened with dlopen when an input first needs them, so that neardup starts
+ * Optional libraries are opened when an input first needs them, so that neardup starts
  * without them and says which one is missing. The functions of a library are found by name and
  * stored in a struct of pointers, whose types the compiler checks against the library's own
  * headers.
@@ -10,6 +10,7 @@
 
 #include <neardup/input.h>
 
+#include "base/system/process.h"
 #include "base/thread/pool.h"
 #include "input/library/codecs_load.h"
 #include "input/library/libarchive_load.h"
@@ -22,7 +23,6 @@
 #include "input/library/brotli_load.h"
 #endif
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@
 static bool find_symbols(const struct nd_library *library, void *handle)
 {
     for (size_t i = 0; i < library->n_symbols; i++) {
-        void *found = dlsym(handle, library->symbols[i].name);
+        void *found = nd_library_function(handle, library->symbols[i].name);
 
         if (!found)
             return false;
@@ -47,11 +47,11 @@ static bool find_symbols(const struct nd_library *library, void *handle)
 static void load(void *context)
 {
     struct nd_library *library = context;
-    void *handle = dlopen(library->file, RTLD_LAZY | RTLD_LOCAL);
+    void *handle = nd_library_load(library->file);
 
     if (!handle || !find_symbols(library, handle))
         (void)snprintf(library->missing, sizeof library->missing, "%s: %s", library->without,
-                       dlerror());
+                       nd_library_why());
     else if (library->make_ready)
         library->make_ready();
 }

@@ -6,9 +6,9 @@
  * warning to it, and a truncated tar looks complete. For inputs that are rewritten, the headers of
  * all entries are kept, and what our own archives could not represent is noted.
  */
-#define _GNU_SOURCE
 #include "input/streams/archive_stream.h"
 
+#include "base/system/descriptor.h"
 #include "input/library/libarchive_load.h"
 
 #include <errno.h>
@@ -16,8 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- Whether a zip has comments, of which libarchive does not tell ---- */
 
@@ -55,7 +53,7 @@ static const char *look_at_directory(int fd, uint32_t offset, uint32_t len)
     if (offset == UINT32_MAX || len > DIRECTORY_MAX) /* zip64, among others */
         return found;
     directory = malloc((size_t)len + 1);
-    if (directory && pread(fd, directory, len, (off_t)offset) == (ssize_t)len)
+    if (directory && nd_descriptor_read_at(fd, directory, len, offset) == (ssize_t)len)
         found = look_through(directory, len);
     free(directory);
     return found;
@@ -66,7 +64,7 @@ const char *nd_zip_comments(int fd, uint64_t bytes)
     unsigned char tail[END_BYTES + COMMENT_MAX];
     size_t len = bytes < sizeof tail ? (size_t)bytes : sizeof tail;
 
-    if (pread(fd, tail, len, (off_t)(bytes - len)) != (ssize_t)len)
+    if (nd_descriptor_read_at(fd, tail, len, bytes - len) != (ssize_t)len)
         return "the information in its directory";
     for (size_t at = len; at-- >= END_BYTES;) {
         const unsigned char *end = tail + at - END_BYTES + 1;
@@ -91,7 +89,7 @@ struct nd_archive_reader {
     struct archive *archive;
     enum nd_archive kind;
     int fd;       /* descriptor of a zip that is a seekable file, or -1 */
-    off_t at;     /* position in fd */
+    int64_t at;   /* position in fd */
     bool is_open; /* archive_read_open was called */
     bool is_fatal;
     uint64_t size;  /* size of the current file in a tar */
@@ -127,9 +125,7 @@ static la_ssize_t feed(struct archive *a, void *context, const void **bytes)
 
     *bytes = r->in;
     if (r->fd >= 0) {
-        do
-            n = pread(r->fd, r->in, ARCHIVE_IN, r->at);
-        while (n < 0 && errno == EINTR);
+        n = nd_descriptor_read_at(r->fd, r->in, ARCHIVE_IN, (uint64_t)r->at);
         if (n < 0)
             nd_libarchive.set_error(a, errno, "%s", strerror(errno));
         r->at += n > 0 ? n : 0;
@@ -146,15 +142,15 @@ static la_ssize_t feed(struct archive *a, void *context, const void **bytes)
 static la_int64_t seek(struct archive *a, void *context, la_int64_t offset, int whence)
 {
     struct nd_archive_reader *r = context;
-    struct stat st;
-    off_t to = -1;
+    struct nd_file_about st;
+    int64_t to = -1;
 
     if (whence == SEEK_SET)
         to = offset;
     else if (whence == SEEK_CUR)
         to = r->at + offset;
-    else if (fstat(r->fd, &st) == 0)
-        to = st.st_size + offset;
+    else if (nd_descriptor_about(r->fd, &st))
+        to = (int64_t)st.bytes + offset;
     if (to < 0) {
         nd_libarchive.set_error(a, EINVAL, "a position before the start of the file");
         return ARCHIVE_FATAL;

@@ -2,19 +2,16 @@
  * byte_stream.c - what all streams share (looking ahead, putting back, failing), and the two that
  * need no library: a file, and UTF-16 as UTF-8
  */
-#define _GNU_SOURCE
 #include "input/streams/byte_stream.h"
 
 #include "base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- What all streams share: looking ahead, putting back, failing ---- */
 
@@ -133,10 +130,8 @@ static ssize_t file_fill(struct nd_stream *s, char *out, size_t capacity)
     struct nd_file_stream *f = (struct nd_file_stream *)s;
     ssize_t n;
 
-    do
-        n = f->by_offset ? pread(f->fd, out, capacity, (off_t)f->consumed)
-                         : read(f->fd, out, capacity);
-    while (n < 0 && errno == EINTR);
+    n = f->by_offset ? nd_descriptor_read_at(f->fd, out, capacity, f->consumed)
+                     : nd_descriptor_read(f->fd, out, capacity);
     if (n < 0)
         return nd_stream_fail(s, ND_EIO, "cannot be read: %s", strerror(errno));
     if (n == 0 && f->is_regular && f->consumed < f->size)
@@ -151,15 +146,8 @@ static ssize_t file_fill(struct nd_stream *s, char *out, size_t capacity)
 
 bool nd_file_stream_pauses(const struct nd_file_stream *f)
 {
-    struct pollfd one = {.fd = f->fd, .events = POLLIN};
-    int n;
-
-    if (f->is_regular || f->stream.state != ND_STREAM_OPEN)
-        return false;
-    do
-        n = poll(&one, 1, PAUSE_MS);
-    while (n < 0 && errno == EINTR);
-    return n == 0;
+    return !f->is_regular && f->stream.state == ND_STREAM_OPEN &&
+           nd_descriptor_pauses(f->fd, PAUSE_MS);
 }
 
 void nd_file_stream_take(struct nd_file_stream *f, const char *bytes, size_t len)

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include <neardup/error.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system/descriptor.h"
 
 enum nd_stream_state { ND_STREAM_OPEN, ND_STREAM_ENDED, ND_STREAM_FAILED };
 

@@ -11,6 +11,7 @@
 
 #include <neardup/text.h>
 
+#include "base/system/c_functions.h"
 #include "input/formats/detect.h"
 #include "input/formats/formats.h"
 #include "input/library/libarchive_load.h"
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct nd_packer {
     struct archive *archive;    /* NULL: the encoder alone */
@@ -311,7 +311,7 @@ static size_t find_ending(const char *name)
     for (i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t n = strlen(endings[i].ending);
 
-        if (len > n && strcasecmp(name + len - n, endings[i].ending) == 0)
+        if (len > n && nd_compare_caseless(name + len - n, endings[i].ending) == 0)
             break;
     }
     return i;
@@ -333,9 +333,9 @@ const char *nd_archive_of_name(const char *name)
             return "tar";
         len -= strlen(endings[i].ending);
     }
-    if (len > 4 && strncasecmp(name + len - 4, ".tar", 4) == 0)
+    if (len > 4 && nd_compare_caseless_n(name + len - 4, ".tar", 4) == 0)
         return "tar";
-    return len > 4 && !strcasecmp(name + len - 4, ".zip") ? "zip" : NULL;
+    return len > 4 && !nd_compare_caseless(name + len - 4, ".zip") ? "zip" : NULL;
 }
 
 bool nd_name_is_of_records(const char *name)

@@ -1,8 +1,8 @@
 /* sources.c - a table that grows without moving what it holds */
 #include "input/streams/sources.h"
+#include "base/system/descriptor.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* The block of a number, and its place there. */
 static unsigned place_of(size_t number, size_t *place)
@@ -44,7 +44,7 @@ void nd_sources_release(struct nd_sources *s)
 {
     for (size_t i = 0; i < s->count; i++)
         if (nd_sources_get(s, i)->fd >= 0)
-            (void)close(nd_sources_get(s, i)->fd);
+            (void)nd_descriptor_close(nd_sources_get(s, i)->fd);
     for (unsigned b = 0; b < ND_SOURCES_BLOCKS; b++)
         free(s->block[b]);
     *s = (struct nd_sources){0};

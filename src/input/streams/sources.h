@@ -3,7 +3,6 @@
 #define ND_INPUT_STREAMS_SOURCES_H
 
 #include <stdatomic.h>
-#include <time.h>
 
 #include <neardup/input.h>
 
@@ -18,9 +17,9 @@ struct nd_source_info {
 struct nd_entry_header;
 struct nd_source_kept {
     struct nd_source source;
-    struct timespec time; /* of modification, when first read */
-    uint64_t size;        /* of the file, when first read */
-    int fd;               /* kept open for reading again, or -1 */
+    int64_t seconds, nanoseconds; /* of modification, when first read */
+    uint64_t size;                /* of the file, when first read */
+    int fd;                       /* kept open for reading again, or -1 */
     /* In an archive: its header, and entries that are no files before it, and behind the last. */
     const struct nd_entry_header *header, *before, *after;
     /* Those that are not its header; added while other threads go through them. */

@@ -6,25 +6,21 @@
  * own instead of recursion, and remembers directories by device and inode, so that loops of
  * symbolic links end.
  */
-#define _GNU_SOURCE
 #include "input/streams/walk_paths.h"
 
 #include "base/hash.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A directory already read, or being read. */
 struct visited {
-    dev_t device;
-    ino_t inode;
+    uint64_t device, inode;
     const char *path;
     bool is_open; /* it lies on the way to where the walk is now */
 };
@@ -66,24 +62,24 @@ static void ND_PRINTF(3, 4)
 }
 
 /* Which file it is, so that no output takes its place unseen. */
-static void mark_file(struct nd_input_file *file, const struct stat *st)
+static void mark_file(struct nd_input_file *file, const struct nd_file_about *st)
 {
-    file->device = (uint64_t)st->st_dev;
-    file->inode = (uint64_t)st->st_ino;
-    file->modified_seconds = (int64_t)st->st_mtim.tv_sec;
-    file->modified_nanoseconds = (int64_t)st->st_mtim.tv_nsec;
+    file->device = st->device;
+    file->inode = st->inode;
+    file->modified_seconds = st->seconds;
+    file->modified_nanoseconds = st->nanoseconds;
 }
 
-static bool add_file(struct nd_path_list *list, const char *path, const struct stat *st,
+static bool add_file(struct nd_path_list *list, const char *path, const struct nd_file_about *st,
                      bool is_found)
 {
     if (!ND_RESERVE(list->file, &list->capacity, list->count + 1))
         return false;
     list->file[list->count] = (struct nd_input_file){.path = path, .is_found = is_found};
     if (st) {
-        list->file[list->count].size = (uint64_t)st->st_size;
+        list->file[list->count].size = st->bytes;
         mark_file(&list->file[list->count], st);
-        list->bytes += (uint64_t)st->st_size;
+        list->bytes += st->bytes;
     } else {
         list->is_size_known = 0;
     }
@@ -93,11 +89,11 @@ static bool add_file(struct nd_path_list *list, const char *path, const struct s
 
 static bool add_stdin(struct nd_path_list *list, const char *path)
 {
-    struct stat st;
+    struct nd_file_about st;
 
     if (!add_file(list, path, NULL, false))
         return false;
-    if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
+    if (nd_descriptor_about(0, &st) && st.kind == ND_FILE_REGULAR)
         mark_file(&list->file[list->count - 1], &st);
     return true;
 }
@@ -107,8 +103,8 @@ static bool matches_one(const char *const *globs, size_t n, const char *below)
     const char *slash = strrchr(below, '/');
 
     for (size_t i = 0; i < n; i++)
-        if (strchr(globs[i], '/') ? fnmatch(globs[i], below, FNM_PATHNAME) == 0
-                                  : fnmatch(globs[i], slash ? slash + 1 : below, 0) == 0)
+        if (strchr(globs[i], '/') ? nd_pattern_matches(globs[i], below, true)
+                                  : nd_pattern_matches(globs[i], slash ? slash + 1 : below, false))
             return true;
     return false;
 }
@@ -139,9 +135,9 @@ static const char *join(struct folder_walk *w, const char *directory, const char
     return path;
 }
 
-static size_t bucket_of(const struct folder_walk *w, dev_t device, ino_t inode)
+static size_t bucket_of(const struct folder_walk *w, uint64_t device, uint64_t inode)
 {
-    uint64_t key = nd_mix64((uint64_t)inode + nd_mix64((uint64_t)device));
+    uint64_t key = nd_mix64(inode + nd_mix64(device));
     size_t b = (size_t)key & (w->n_buckets - 1);
 
     while (w->bucket[b] && (w->visited[w->bucket[b] - 1].inode != inode ||
@@ -166,21 +162,21 @@ static bool grow_buckets(struct folder_walk *w)
 }
 
 /* 1: it is new; 0: it was met before, `*before` says as what; -1: out of memory. */
-static int visit(struct folder_walk *w, const char *path, const struct stat *st,
+static int visit(struct folder_walk *w, const char *path, const struct nd_file_about *st,
                  const struct visited **before)
 {
     size_t b;
 
     if ((!w->bucket || 2 * (w->n_visited + 1) > w->n_buckets) && !grow_buckets(w))
         return -1;
-    b = bucket_of(w, st->st_dev, st->st_ino);
+    b = bucket_of(w, st->device, st->inode);
     if (w->bucket[b]) {
         *before = &w->visited[w->bucket[b] - 1];
         return 0;
     }
     if (!ND_RESERVE(w->visited, &w->visited_capacity, w->n_visited + 1))
         return -1;
-    w->visited[w->n_visited] = (struct visited){st->st_dev, st->st_ino, path, true};
+    w->visited[w->n_visited] = (struct visited){st->device, st->inode, path, true};
     w->bucket[b] = ++w->n_visited;
     return 1;
 }
@@ -210,13 +206,13 @@ static int by_path(const void *a, const void *b)
 }
 
 /* Whether the entry, symbolic links followed, is a directory; unknown ones are asked for. */
-static bool is_directory(const struct dirent *e, const char *path)
+static bool is_directory(int known, const char *path)
 {
-    struct stat st;
+    struct nd_file_about st;
 
-    if (e->d_type != DT_UNKNOWN && e->d_type != DT_LNK)
-        return e->d_type == DT_DIR;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    if (known >= 0)
+        return known;
+    return nd_path_about(path, &st) && st.kind == ND_FILE_FOLDER;
 }
 
 /* An output that a run, this one or another, is still writing (src/base/file/temporary.c). */
@@ -230,27 +226,29 @@ static bool is_ours(const char *name)
 /* Put the entries of the directory on the stack. */
 static enum nd_status list_directory(struct folder_walk *w, const char *path)
 {
-    DIR *directory = opendir(path);
+    struct nd_folder_list *directory = nd_folder_list_open(path);
     enum nd_status status = ND_OK;
-    struct dirent *e;
+    const char *name;
 
     if (!directory) {
         tell(w, ND_PROBLEM_FAILED, "%s: directory cannot be read: %s", path, strerror(errno));
         return ND_OK;
     }
-    while (status == ND_OK && (errno = 0, e = readdir(directory))) {
+    while (status == ND_OK && (name = nd_folder_list_next(directory))) {
         const char *below;
 
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_ours(e->d_name))
+        if (is_ours(name))
             continue;
-        below = join(w, path, e->d_name);
-        if (!below || !push(w, (struct pending){below, VISIT, is_directory(e, below), 0}))
+        below = join(w, path, name);
+        if (!below ||
+            !push(w, (struct pending){below, VISIT,
+                                      is_directory(nd_folder_list_is_folder(directory), below), 0}))
             status = ND_ENOMEM;
     }
     if (status == ND_OK && errno)
         tell(w, ND_PROBLEM_FAILED, "%s: directory cannot be read to its end: %s", path,
              strerror(errno));
-    (void)closedir(directory);
+    nd_folder_list_close(directory);
     return status;
 }
 
@@ -283,7 +281,7 @@ static void drop_deliveries(struct folder_walk *w, size_t from)
 }
 
 static enum nd_status enter_directory(struct folder_walk *w, const char *path,
-                                      const struct stat *st)
+                                      const struct nd_file_about *st)
 {
     const struct visited *before = NULL;
     enum nd_status status;
@@ -310,22 +308,22 @@ static enum nd_status enter_directory(struct folder_walk *w, const char *path,
 
 static enum nd_status visit_entry(struct folder_walk *w, const char *path)
 {
-    struct stat st;
+    struct nd_file_about st;
 
-    if (stat(path, &st) != 0) {
+    if (!nd_path_about(path, &st)) {
         if (matches(w, path)) {
             w->list->unreadable++;
             tell(w, ND_PROBLEM_FAILED, "%s: cannot be read: %s", path, strerror(errno));
         }
         return ND_OK;
     }
-    if (S_ISDIR(st.st_mode))
+    if (st.kind == ND_FILE_FOLDER)
         return enter_directory(w, path, &st);
     if (!matches(w, path)) {
         w->list->unmatched++;
         return ND_OK;
     }
-    if (!S_ISREG(st.st_mode)) {
+    if (st.kind != ND_FILE_REGULAR) {
         w->list->special++;
         tell(w, ND_PROBLEM_WARNING, "%s: is not a regular file: skipped", path);
         return ND_OK;
@@ -334,7 +332,8 @@ static enum nd_status visit_entry(struct folder_walk *w, const char *path)
 }
 
 /* All below one directory that was given. */
-static enum nd_status walk_directory(struct folder_walk *w, const char *path, const struct stat *st)
+static enum nd_status walk_directory(struct folder_walk *w, const char *path,
+                                     const struct nd_file_about *st)
 {
     size_t n = strlen(path), before = w->list->count;
     enum nd_status status;
@@ -372,7 +371,7 @@ enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
     list->is_size_known = 1;
     for (size_t i = 0; i < n_given && status == ND_OK; i++) {
         bool is_stdin = strcmp(given[i], "-") == 0, exists;
-        struct stat st;
+        struct nd_file_about st;
 
         if (is_stdin && has_stdin) {
             nd_report(on_problem, ND_PROBLEM_FAILED,
@@ -380,16 +379,16 @@ enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
             continue;
         }
         has_stdin |= is_stdin;
-        exists = !is_stdin && stat(given[i], &st) == 0;
+        exists = !is_stdin && nd_path_about(given[i], &st);
         if (!exists && !is_stdin && !list->missing) {
             list->missing = given[i];
             list->why_missing = errno;
         }
-        if (exists && S_ISDIR(st.st_mode))
+        if (exists && st.kind == ND_FILE_FOLDER)
             status = walk_directory(&w, given[i], &st);
-        else if (is_stdin
-                     ? !add_stdin(list, given[i])
-                     : !add_file(list, given[i], exists && S_ISREG(st.st_mode) ? &st : NULL, false))
+        else if (is_stdin ? !add_stdin(list, given[i])
+                          : !add_file(list, given[i],
+                                      exists && st.kind == ND_FILE_REGULAR ? &st : NULL, false))
             status = ND_ENOMEM;
     }
     free(w.visited);

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system/descriptor.h"
 #include "evidence/name.h"
 #include "input/formats/lines.h"
 #include "reading/fields.h"
@@ -176,7 +177,7 @@ static uint32_t number_at(const unsigned char *byte)
 static enum nd_status read_numbers(struct removals_reading *x, bool has_clusters,
                                    struct nd_error *err)
 {
-    FILE *file = fopen(x->path, "rb");
+    FILE *file = nd_stream_open(x->path, "r");
     const size_t size = has_clusters ? 8 : 4;
     unsigned char row[8];
     enum nd_status status = ND_OK;

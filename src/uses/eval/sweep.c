@@ -6,20 +6,23 @@
  * of a document than its record, read the documents themselves. A result goes through a file in tmp,
  * in the form in which a user would give it to eval, so a row is that of the three commands.
  */
-#define _GNU_SOURCE
 #include <neardup/sweep.h>
 
 #include "base/file/temporary.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
+#include "base/system/naming.h"
+#include "base/system/process.h"
 #include "recipe/recipe_struct.h"
 #include "uses/eval/evaluation.h"
 #include "uses/eval/grid.h"
 #include "uses/eval/score_cells.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PATH_BYTES = 4096 };
 
@@ -50,7 +53,7 @@ struct sweeping {
 /* Whether the name is that of a file, and not of a shipped recipe. */
 static bool is_file(const char *name)
 {
-    return !nd_recipe_text(name, NULL) && (strpbrk(name, "/.") || access(name, F_OK) == 0);
+    return !nd_recipe_text(name, NULL) && (strpbrk(name, "/.") || nd_path_exists(name));
 }
 
 /* The recipe that a combination starts from. */
@@ -86,7 +89,7 @@ static enum nd_status assign(struct nd_recipe *recipe, const char *key, const ch
     char *text = NULL;
     enum nd_status status;
 
-    if (asprintf(&text, "%s=%s", key, value) < 0)
+    if (nd_print_new(&text, "%s=%s", key, value) < 0)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     status = nd_recipe_set(recipe, text, err);
     free(text);
@@ -179,21 +182,31 @@ static enum nd_status make_recipes(struct sweeping *s, struct nd_error *err)
 static enum nd_status make_file(const struct sweeping *s, char path[PATH_BYTES],
                                 struct nd_error *err)
 {
-    int fd, len = snprintf(path, PATH_BYTES, "%s/neardup-sweep-XXXXXX", s->options->tmp);
+    uint64_t random;
+    int fd = -1, len;
 
-    if (len < 0 || len >= PATH_BYTES || (fd = mkstemp(path)) < 0) {
+    do {
+        errno = EIO;
+        len = nd_random_bytes(&random, sizeof random)
+                  ? snprintf(path, PATH_BYTES, "%s/neardup-sweep-%016" PRIx64, s->options->tmp,
+                             random)
+                  : -1;
+        if (len > 0 && len < PATH_BYTES)
+            fd = nd_descriptor_open(path, ND_OPEN_BOTH | ND_OPEN_NEW | ND_OPEN_OWN);
+    } while (fd < 0 && len > 0 && errno == EEXIST);
+    if (fd < 0) {
         *path = '\0';
         return nd_fail(err, ND_EIO, "%s: cannot create a file: %s", s->options->tmp,
                        strerror(errno));
     }
-    (void)close(fd);
+    (void)nd_descriptor_close(fd);
     return ND_OK;
 }
 
 static void remove_file(char path[PATH_BYTES])
 {
     if (*path)
-        (void)unlink(path);
+        (void)nd_path_remove(path);
     *path = '\0';
 }
 

@@ -1,21 +1,20 @@
 /* near_parts.c - for each part of the texts, the first one that it resembles */
-#define _GNU_SOURCE
 #include "uses/repeats/near_parts.h"
 
 #include <neardup/recipe.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file/spool.h"
 #include "base/file/temporary.h"
 #include "base/hash.h"
 #include "base/json_out.h"
+#include "base/system/c_functions.h"
+#include "base/system/descriptor.h"
 #include "reading/run_options.h"
 
 /* A row of the manifest: a part that was removed, by its number among all. */
@@ -61,10 +60,10 @@ static enum nd_status no_file(const struct nd_near_parts *near, struct nd_error 
 static FILE *open_temporary(const char *folder)
 {
     const int fd = nd_temporary_spool(folder);
-    FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+    FILE *file = fd >= 0 ? nd_descriptor_stream(fd, "w+") : NULL;
 
-    if (!file && fd >= 0)
-        (void)close(fd);
+    if (fd >= 0)
+        (void)nd_descriptor_close(fd);
     return file;
 }
 
@@ -163,11 +162,11 @@ static enum nd_status run(const struct nd_near_parts *near, struct nd_error *err
 {
     struct nd_run_options options = nd_run_options_default();
     struct nd_run_summary summary;
-    char from[32], to[32];
+    char from[64], to[64];
     const char *const path = from;
 
-    snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(near->parts));
-    snprintf(to, sizeof to, "/proc/self/fd/%d", fileno(near->decided));
+    (void)nd_descriptor_path(nd_stream_descriptor(near->parts), from);
+    (void)nd_descriptor_path(nd_stream_descriptor(near->decided), to);
     options.recipe = near->recipe;
     options.threads = near->options->threads;
     options.tmp = near->options->tmp;
@@ -194,7 +193,7 @@ static enum nd_status read_removed(struct nd_near_parts *near, struct nd_error *
     struct removed_part *to = &near->coming;
     uint64_t shared, a, b;
 
-    if (getline(&near->row, &near->row_capacity, near->decided) < 0) {
+    if (nd_read_line(&near->row, &near->row_capacity, '\n', near->decided) < 0) {
         to->part = UINT64_MAX;
         return ferror(near->decided) ? no_file(near, err) : ND_OK;
     }
@@ -222,8 +221,8 @@ enum nd_status nd_near_parts_decide(struct nd_near_parts *near, struct nd_error 
     near->parts = NULL;
     if (status != ND_OK)
         return status;
-    if (fseeko(near->decided, 0, SEEK_SET) != 0 ||
-        getline(&near->row, &near->row_capacity, near->decided) < 0)
+    if (!nd_stream_seek(near->decided, 0) ||
+        nd_read_line(&near->row, &near->row_capacity, '\n', near->decided) < 0)
         return no_file(near, err);
     return read_removed(near, err);
 }

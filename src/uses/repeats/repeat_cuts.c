@@ -1,19 +1,17 @@
 /* repeat_cuts.c - which windows of all texts are cut, and where each stays */
-#define _GNU_SOURCE
 #include "uses/repeats/repeat_cuts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/file/external_sort.h"
 #include "base/file/spool.h"
 #include "base/file/temporary.h"
 #include "base/memory.h"
+#include "base/system/descriptor.h"
+#include "base/system/pages.h"
 
 /* A window on its way through the first sort. */
 struct hashed_window {
@@ -109,7 +107,7 @@ void nd_repeat_cuts_free(struct nd_repeat_cuts *c)
     nd_spool_free(c->rows);
     nd_buffer_release(&c->piece);
     if (c->standing)
-        (void)munmap(c->standing, c->standing_bytes);
+        (void)nd_pages_free(c->standing, c->standing_bytes);
     free(c->member);
     free(c->pending);
     free(c);
@@ -189,20 +187,19 @@ static enum nd_status map_standing(struct nd_repeat_cuts *c, struct nd_error *er
     const size_t bytes = (size_t)(c->n_groups + 1) * sizeof *c->standing;
     const bool is_filed = bytes > c->options.group_bytes;
     int fd = is_filed ? nd_temporary_spool(c->options.tmp) : -1;
-    void *map = MAP_FAILED;
+    void *map = NULL;
 
     /* Disk space is taken before it is used: a write to a map cannot fail otherwise than by a signal. */
-    if (fd >= 0)
-        errno = posix_fallocate(fd, 0, (off_t)bytes);
-    if (!is_filed || (fd >= 0 && !errno))
-        map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                   is_filed ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
-    if (map == MAP_FAILED)
+    if (!is_filed)
+        map = nd_pages_alloc(bytes);
+    else if (fd >= 0 && nd_descriptor_take_space(fd, 0, bytes))
+        map = nd_pages_map(fd, 0, bytes, ND_MAP_SHARED, NULL);
+    if (!map)
         (void)nd_fail(err, is_filed ? ND_EIO : ND_ENOMEM, "%s: no place for %zu bytes: %s",
                       is_filed ? c->options.tmp : "memory", bytes, strerror(errno));
     if (fd >= 0)
-        (void)close(fd);
-    if (map == MAP_FAILED)
+        (void)nd_descriptor_close(fd);
+    if (!map)
         return is_filed ? ND_EIO : ND_ENOMEM;
     c->standing = map;
     c->standing_bytes = bytes;

@@ -15,11 +15,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file/spool.h"
 #include "base/repeats.h"
+#include "base/system/descriptor.h"
 #include "evidence/first_line.h"
 #include "input/formats/formats.h"
 #include "input/streams/pack.h"
@@ -116,13 +115,14 @@ static enum nd_status check_params(const struct nd_repeats_params *p, struct nd_
 /* Check that every input can be read twice: the standard input only as a file. */
 static enum nd_status check_paths(const struct nd_run_options *o, struct nd_error *err)
 {
-    struct stat about;
+    struct nd_file_about about;
 
     for (size_t i = 0; i < o->n_paths; i++) {
         const bool is_standard = strcmp(o->paths[i], "-") == 0;
-        const int got = is_standard ? fstat(STDIN_FILENO, &about) : stat(o->paths[i], &about);
+        const bool got =
+            is_standard ? nd_descriptor_about(0, &about) : nd_path_about(o->paths[i], &about);
 
-        if (got == 0 && !S_ISREG(about.st_mode) && !(S_ISDIR(about.st_mode) && !is_standard))
+        if (got && about.kind != ND_FILE_REGULAR && !(about.kind == ND_FILE_FOLDER && !is_standard))
             return nd_fail(err, ND_EINVAL,
                            "the documents are read twice, but %s can be read only once: write it "
                            "to a file first",
