@@ -1,10 +1,9 @@
 /* color.c - colours on a terminal, and nowhere else */
-#define _GNU_SOURCE
 #include "color.h"
+#include "base/system/descriptor.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static enum color chosen;
 
@@ -20,7 +19,8 @@ bool color_is_on(FILE *stream)
 
     if (chosen != COLOR_AUTO)
         return chosen == COLOR_ALWAYS;
-    return !(no && *no) && isatty(fileno(stream)) && !(term && strcmp(term, "dumb") == 0);
+    return !(no && *no) && nd_descriptor_is_terminal(nd_stream_descriptor(stream)) &&
+           !(term && strcmp(term, "dumb") == 0);
 }
 
 const char *color_code(FILE *stream, enum hue hue)
