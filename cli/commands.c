@@ -1,5 +1,6 @@
 /* commands.c - the table of commands; those that are one call of the library */
 #include "base/system/descriptor.h"
+#include "base/system/naming.h"
 #include "report.h"
 
 #include <neardup/result_file.h>
@@ -154,37 +155,22 @@ static void print_repeats(const struct nd_repeats_summary *r, const struct nd_us
     print_domains(r);
 }
 
-/* Open a file without a name.  Negative: errno says why. */
-static int open_nameless(const char *folder)
-{
-    char name[4096];
-    int file;
-
-    if (snprintf(name, sizeof name, "%s/.neardup-pipe-XXXXXX", folder) >= (int)sizeof name) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    file = mkstemp(name);
-    if (file >= 0)
-        (void)unlink(name);
-    return file;
-}
-
 /* Copy all that a pipe gives to a file without a name.  Negative: it cannot be written. */
 static int copy_pipe(int from, const char *folder)
 {
-    const int file = open_nameless(folder);
+    const int file = nd_descriptor_scratch(folder);
+    bool ok = file >= 0;
     char piece[1 << 16];
-    ssize_t got = 1, done = 0;
+    ssize_t got = 1;
 
-    while (file >= 0 && got > 0 && done >= 0) {
-        got = read(from, piece, sizeof piece);
-        for (ssize_t at = 0; at < got && done >= 0; at += done)
-            done = write(file, piece + at, (size_t)(got - at));
+    while (ok && got > 0) {
+        got = nd_descriptor_read(from, piece, sizeof piece);
+        ok = got >= 0 && nd_descriptor_write(file, piece, (size_t)got);
     }
-    if (file < 0 || (got == 0 && done >= 0 && lseek(file, 0, SEEK_SET) == 0))
+    if (ok && nd_descriptor_seek(file, 0))
         return file;
-    (void)close(file);
+    if (file >= 0)
+        (void)nd_descriptor_close(file);
     return -1;
 }
 
@@ -192,34 +178,28 @@ static int copy_pipe(int from, const char *folder)
  * /dev/fd/63.  Negative: it is a name. */
 static int open_input(const char *path)
 {
-    int open = -1;
-
-    if (strcmp(path, "-") == 0)
-        return STDIN_FILENO;
-    return sscanf(path, "/dev/fd/%d", &open) == 1 || sscanf(path, "/proc/self/fd/%d", &open) == 1
-               ? open
-               : -1;
+    return strcmp(path, "-") == 0 ? 0 : nd_path_descriptor(path);
 }
 
 /* Have a file take the place of each pipe that is already open, so that it can be read twice. */
 static bool hold_pipes(const struct settings *s)
 {
     const char *const folder = nd_run_options_get(s->run, "tmp", 0);
-    struct stat about;
+    struct nd_file_about about;
 
     for (size_t i = 0; i < s->paths.count; i++) {
         const int open = open_input(s->paths.at[i]);
         int file;
 
-        if (open < 0 || fstat(open, &about) != 0 || !S_ISFIFO(about.st_mode))
+        if (open < 0 || !nd_descriptor_about(open, &about) || about.kind != ND_FILE_PIPE)
             continue;
         file = copy_pipe(open, folder);
-        if (file < 0 || dup2(file, open) < 0) {
+        if (file < 0 || nd_descriptor_replace(open, file) != 0) {
             say("%s: cannot be copied to a file in %s: %s", s->paths.at[i], folder,
                 strerror(errno));
             return false;
         }
-        (void)close(file);
+        (void)nd_descriptor_close(file);
     }
     return true;
 }

@@ -45,7 +45,12 @@ int nd_stream_descriptor(FILE *stream);
  * file system has none; nothing was made.  is_to_be_named: nd_descriptor_name will be called.
  */
 int nd_descriptor_nameless(const char *folder, bool is_to_be_named, bool is_own);
-/* Give such a file a name that no file has: 0; -1: errno, EEXIST among others. */
+/* Create a file for this process alone, to be read and written, which nobody can name: if need be, by
+ * a name that is removed at once.  -1: errno. */
+int nd_descriptor_scratch(const char *folder);
+/* Let a descriptor stand for another open file; 0 or -1. */
+int nd_descriptor_replace(int fd, int by);
+/* Give a file of nd_descriptor_nameless a name that no file has: 0; -1: errno, EEXIST among others. */
 int nd_descriptor_name(int fd, const char *path);
 
 /* ---- Reading and writing ---- */
@@ -80,7 +85,13 @@ void nd_descriptor_hint_part(int fd, uint64_t at, uint64_t bytes);
 
 /* ---- What it is ---- */
 
-enum nd_file_kind { ND_FILE_REGULAR, ND_FILE_FOLDER, ND_FILE_CHARACTERS, ND_FILE_OTHER };
+enum nd_file_kind {
+    ND_FILE_REGULAR,
+    ND_FILE_FOLDER,
+    ND_FILE_CHARACTERS,
+    ND_FILE_PIPE,
+    ND_FILE_OTHER
+};
 struct nd_file_about {
     enum nd_file_kind kind;
     uint64_t device, inode; /* which file it is; inode 0: the system cannot say */

@@ -44,6 +44,30 @@ int nd_descriptor_copy(int fd)
     return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
+int nd_descriptor_scratch(const char *folder)
+{
+    int fd = nd_descriptor_nameless(folder, false, true);
+    char name[PATH_MAX];
+
+    if (fd >= 0)
+        return fd;
+    if (snprintf(name, sizeof name, "%s/.neardup-scratch-XXXXXX", folder) >= (int)sizeof name) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = mkstemp(name);
+    if (fd >= 0) {
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        (void)unlink(name);
+    }
+    return fd;
+}
+
+int nd_descriptor_replace(int fd, int by)
+{
+    return dup2(by, fd) < 0 ? -1 : 0;
+}
+
 FILE *nd_descriptor_stream(int fd, const char *mode)
 {
     int own = nd_descriptor_copy(fd);
@@ -188,10 +212,11 @@ static bool describe(int result, const struct stat *st, struct nd_file_about *ab
     if (result != 0)
         return false;
     *about = (struct nd_file_about){
-        .kind = S_ISREG(st->st_mode)   ? ND_FILE_REGULAR
-                : S_ISDIR(st->st_mode) ? ND_FILE_FOLDER
-                : S_ISCHR(st->st_mode) ? ND_FILE_CHARACTERS
-                                       : ND_FILE_OTHER,
+        .kind = S_ISREG(st->st_mode)    ? ND_FILE_REGULAR
+                : S_ISDIR(st->st_mode)  ? ND_FILE_FOLDER
+                : S_ISCHR(st->st_mode)  ? ND_FILE_CHARACTERS
+                : S_ISFIFO(st->st_mode) ? ND_FILE_PIPE
+                                        : ND_FILE_OTHER,
         .device = (uint64_t)st->st_dev,
         .inode = (uint64_t)st->st_ino,
         .bytes = (uint64_t)st->st_size,

@@ -135,7 +135,7 @@ static enum nd_status check_paths(const struct nd_run_options *o, struct nd_erro
 static void rewind_input(const struct repeating *r)
 {
     if (r->standard_start >= 0)
-        (void)lseek(STDIN_FILENO, r->standard_start, SEEK_SET);
+        (void)lseek(0, r->standard_start, SEEK_SET);
 }
 
 static enum nd_status check_options(const struct nd_run_options *o,
@@ -782,7 +782,7 @@ enum nd_status nd_run_repeats(const struct nd_run_options *options,
     struct nd_repeats_params own = *params;
     struct repeating r = {.params = &own,
                           .counts = counts,
-                          .standard_start = lseek(STDIN_FILENO, 0, SEEK_CUR),
+                          .standard_start = lseek(0, 0, SEEK_CUR),
                           .domains.takes_values = params->domain_field != NULL};
     struct nd_run_summary run = {0};
     struct nd_error room = {0};
