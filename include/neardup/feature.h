@@ -131,6 +131,7 @@ struct nd_feature_params {
      *                              middle of the range
      *   views:1:0:1000000:8        its bucket, of 8, with the whole weight
      *   words:0.5:weights          a JSON object of values with weights of their own
+     *   url:1:address              an address, in its canonical form (docs/format/urls.md)
      */
     char fields[ND_FEATURE_LIST_MAX + 1];
     /* Fields that decide bits of a simhash: "date:2" weighs one unit above the 2nd smallest sum. */

@@ -53,6 +53,13 @@ ND_API size_t nd_utf8_next_replaced(const char *text, size_t len, size_t *at);
 ND_API enum nd_status nd_text_normalise(const char *text, size_t len, char **out, size_t *out_len,
                                         struct nd_error *err);
 
+/*
+ * Write an address of a page in its canonical form (docs/format/urls.md); its bytes need not be
+ * UTF-8.  The caller frees *canonical, which ends in a zero, with free().  ND_ENOMEM.
+ */
+ND_API enum nd_status nd_url_canonical(const char *url, size_t len, char **canonical,
+                                       size_t *canonical_len, struct nd_error *err);
+
 /* The number of code points of the normalised text, without making it.  Negative: ND_EINVAL (the
  * text is not valid UTF-8), ND_ENOMEM. */
 ND_API int64_t nd_text_length(const char *text, size_t len);

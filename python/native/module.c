@@ -5,6 +5,8 @@
 #include <neardup/text.h>
 #include <neardup/version.h>
 
+#include <stdlib.h>
+
 PyObject *nd_py_raise(PyObject *module, const struct nd_error *err)
 {
     const struct nd_py_state *state = PyModule_GetState(module);
@@ -82,7 +84,37 @@ static PyObject *unicode_version(PyObject *module, PyObject *unused)
     return PyUnicode_FromString(nd_unicode_version());
 }
 
+static PyObject *canonical_url(PyObject *module, PyObject *arg)
+{
+    struct nd_error err = {.message = ""};
+    Py_ssize_t len;
+    const char *url = PyUnicode_AsUTF8AndSize(arg, &len);
+    char *canonical;
+    size_t canonical_len;
+    PyObject *result;
+
+    (void)module;
+    if (!url)
+        return NULL;
+    if (nd_url_canonical(url, (size_t)len, &canonical, &canonical_len, &err) != ND_OK)
+        return PyErr_NoMemory();
+    result = PyUnicode_DecodeUTF8(canonical, (Py_ssize_t)canonical_len, NULL);
+    free(canonical);
+    return result;
+}
+
 static PyMethodDef functions[] = {
+    {"canonical_url", canonical_url, METH_O,
+     "canonical_url(url, /)\n--\n\n"
+     "Write an address in the form in which ``url:1:address`` of a recipe compares it.\n\n"
+     "Parameters\n----------\nurl : str\n    An address of a page.\n\n"
+     "Returns\n-------\nstr\n"
+     "    Scheme and host in small letters, no default port, dot segments, fragment and tracking\n"
+     "    parameters, the others sorted by name, one percent-encoding (docs/format/urls.md).  What\n"
+     "    has no ``scheme://`` stays as it is.\n\n"
+     "Examples\n--------\n"
+     ">>> canonical_url(\"HTTP://Example.org:80/a/../%7eb?utm_source=x&q=2&p=1#top\")\n"
+     "'http://example.org/~b?p=1&q=2'\n"},
     {"version", version, METH_NOARGS,
      "version()\n--\n\n"
      "Say the version of the library.\n\n"

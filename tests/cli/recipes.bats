@@ -392,3 +392,37 @@ print(*[line for line in header["recipe"].splitlines() if line.startswith("df_ve
     neardup template docs.jsonl -q --share 0.6 -o plain
     cmp out plain
 }
+
+@test "addresses in canonical form: one document stays for each, whatever its text is" {
+    cat >address.ini <<'END'
+[signature address]
+kind = features
+unit = none
+fields = url:1:address
+[decide]
+candidates = match
+match = shared(address) >= 1
+verify = none
+END
+    cat >in.jsonl <<'END'
+{"id":1,"url":"http://a.org/x?b=1&a=2","text":"one text"}
+{"id":2,"url":"HTTP://A.org:80/./x?a=2&utm_source=n&b=1#top","text":"another text"}
+{"id":3,"url":"http://a.org/X?a=2&b=1","text":"one text"}
+{"id":4,"url":["http://c.org","http://a.org/X?a=2&b=1"],"text":"one text"}
+{"id":5,"text":"one text"}
+{"id":6,"text":"one text"}
+END
+    for way in "" "-j3" "--memory 100M --tmp ." "--keep first --cluster components"; do
+        # shellcheck disable=SC2086
+        neardup dedup -q in.jsonl --recipe address.ini $way -o out.jsonl
+        [ "$(jq -c .id out.jsonl | tr '\n' ' ')" = "1 3 5 6 " ]
+    done
+    neardup sketch -q in.jsonl --recipe address.ini -o in.sketch
+    [ "$(neardup pairs -q in.sketch --recipe address.ini | cut -f 1-2)" = "$(printf '1\t2\n3\t4')" ]
+    neardup dedup -q in.jsonl --recipe address.ini --against seen.sketch --append -o /dev/null
+    [ "$(jq -nc '{id: 7, url: "http://A.org/x?a=2&b=1", text: "other"}' | neardup dedup -q - --recipe address.ini --against seen.sketch | wc -l)" -eq 0 ]
+    [[ $(neardup explain --recipe address.ini --corpus in.jsonl 2) == *"url=http://a.org/x?a=2&b=1"* ]]
+    run neardup recipe check <(sed 's/:address/:adress/' address.ini)
+    [ "$status" -eq 2 ]
+    [[ $output == *"one of addresses NAME:SHARE:address"* ]]
+}

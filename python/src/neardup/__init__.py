@@ -17,7 +17,7 @@ from ._df import DocumentFrequencies
 from ._frames import Mask
 from ._hamming import HammingBatch, HammingIndex, hamming_pairs
 from ._live import Index, Match
-from ._native import Error, InvalidError, UnsupportedError, unicode_version, version
+from ._native import Error, InvalidError, UnsupportedError, canonical_url, unicode_version, version
 from ._pairs import pairs
 from ._recipe import Recipe, shipped_recipes
 from ._run import FilesResult, dedup_files
@@ -61,6 +61,7 @@ __all__ = [
     "UnsupportedError",
     "Verdict",
     "Version",
+    "canonical_url",
     "collapse",
     "compare",
     "dedup",
