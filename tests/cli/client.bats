@@ -358,3 +358,28 @@ for line in open("log"):
         [ "$status" -le 1 ] || { echo "$example: $output"; return 1; }
     done <examples
 }
+
+# A web archive of plain texts, one for each address.
+archive_of() { # ADDRESS…
+    for page in "$@"; do
+        text="what $page says of itself in some words"
+        printf 'WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: %s\r\n' "$page"
+        printf 'Content-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n' "${#text}" "$text"
+    done
+}
+
+@test "client: pages of a web archive are posted by their addresses, from files, archives and pipes" {
+    fake
+    archive_of http://a.org/ http://b.org/x | gzip >pages.warc.gz
+    tar -cf pages.tar pages.warc.gz
+    zip -q pages.zip pages.warc.gz
+    for input in pages.warc.gz pages.tar pages.zip; do
+        client post $input -o out
+        [ "$(values out id)" = "http://a.org/ http://b.org/x" ]
+    done
+    zcat pages.warc.gz | client post - -o out
+    [ "$(values out id)" = "http://a.org/ http://b.org/x" ]
+    [ "$(logged 'row["documents"][1]["text"]' | sort -u)" = "what http://b.org/x says of itself in some words" ]
+    client query pages.warc.gz -o out
+    [ "$(wc -l <out)" -eq 2 ]
+}

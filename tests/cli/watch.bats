@@ -318,3 +318,22 @@ feed --format csv|a file that is watched has JSON Lines
 in --settle 1y|--settle: '1y' is not a time such as 90s
 END
 }
+
+# A web archive of one plain text.
+page() { # ADDRESS
+    printf 'WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: %s\r\n' "$1"
+    printf 'Content-Type: text/plain\r\nContent-Length: 14\r\n\r\nsome few words\r\n\r\n'
+}
+
+@test "client watch: pages of web archives in a folder, by their addresses" {
+    fake
+    mkdir crawl
+    { page http://a.org/ && page http://b.org/; } | gzip >crawl/one.warc.gz
+    watch crawl --settle 1s --state state
+    until_it answered 2
+    page http://c.org/ >two
+    mv two crawl/two.warc
+    until_it answered 3
+    end_watch TERM 0
+    [ "$(posted)" = "http://a.org/ http://b.org/ http://c.org/" ]
+}

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from . import _native
 from ._against import Against, check_alone
+from ._by_command import dedup_by_command, is_for_command
 from ._evidence import Evidence, Input, Work
 from ._files import expanded
 from ._outputs import Outputs
@@ -530,7 +531,9 @@ def dedup_files(
         ``"pages/*.parquet"``; or addresses of them (``"s3://bucket/pages/*.parquet"``), which fsspec
         reads: they are copied to `folder` first, as a run reads its files twice.  A folder may be a
         partitioned data set: ``year=2024/…`` is then a column.  Or sketch files, in place of the
-        documents that they were made of, as for :func:`dedup`.
+        documents that they were made of, as for :func:`dedup`.  Or files of no such kind, such as web
+        archives, pages or mail: the command, which wheels bring, decides about these, and `hold` and
+        `text` may not be given.
     target : path
         Where the survivors go, a path or an address: a file for a file, and otherwise a folder, in
         which each file has its relative name.  The survivors of sketch files are one sketch file.
@@ -615,6 +618,29 @@ def dedup_files(
         recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
     )
     paths = [path for some in _paths(source) for path in expanded(some)]
+    if is_for_command(paths):
+        return _by_command(
+            paths,
+            os.fspath(target),
+            made,
+            _path(summary),
+            {"progress": progress, "hold": hold, "text": None if text == "text" else text, "nulls": check_nulls(nulls)},
+            id_field=id,
+            prefer=prefer and f"{prefer[0]}={','.join(prefer[1])}",
+            within=within,
+            never=[f"{field}={_joined(values)}" for field, values in (never or {}).items()],
+            against=paths_of_sketches(against),
+            append=append,
+            only_against=only_against,
+            memory=memory,
+            threads=threads or None,
+            manifest=manifest,
+            clusters=clusters,
+            removed=removed,
+            copies_field=copies_field,
+            force=force,
+            tmp=folder,
+        )
     sketched = Sketched.of(paths, None)
     compared: dict[str, Any] = {"id": id, "prefer": prefer, "within": within, "never": never}
     plan = sketched.plan(made, None, text, **compared) if sketched else Plan(made, text, **compared)
@@ -653,6 +679,26 @@ def dedup_files(
         remote.upload()
         result.outputs = [remote.address_of(output) for output in result.outputs]
     return result
+
+
+def _joined(values: str | Sequence[str]) -> str:
+    return values if isinstance(values, str) else ",".join(values)
+
+
+def _by_command(
+    paths: list[str], target: str, recipe: Recipe, summary: str | None, unknown: dict[str, Any], **options: Any
+) -> FilesResult:
+    """Let the command decide about files that it alone reads."""
+    nulls, progress = unknown.pop("nulls"), unknown.pop("progress")
+    for name, value in unknown.items():
+        if value is not None:
+            raise _native.InvalidError(f"{name} is not heeded for {paths[0]}, which the command reads")
+    options["strict"] = nulls == "raise"
+    text, warnings, left_out = dedup_by_command(paths, target, recipe, summary, **options)
+    if progress:
+        progress(1.0, text["documents"])
+    outputs = [target] if len(paths) == 1 else [os.path.join(target, path.lstrip("/")) for path in paths]
+    return FilesResult(text, outputs, warnings, left_out[:_SHOWN])
 
 
 def _paths(paths: Path | Sequence[Path]) -> list[str]:

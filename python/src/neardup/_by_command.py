@@ -1,0 +1,78 @@
+"""Runs over files that only the command reads: web archives, pages, mail, feeds, texts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from .__main__ import find_command
+from ._files import is_address
+from ._sources import kind_of
+
+if TYPE_CHECKING:
+    from ._recipe import Recipe
+
+# What the command says before a sentence that is a warning, and of a record that is no document.
+_NAME, _WARNING = "neardup: ", "neardup: warning: "
+
+
+def is_for_command(paths: Sequence[str]) -> bool:
+    """Whether these are files that Python does not read, and the command is there."""
+    return (
+        bool(paths)
+        and all(
+            not is_address(path) and os.path.isfile(path) and kind_of(path) is None and not path.endswith(".sketch")
+            for path in paths
+        )
+        and find_command() is not None
+    )
+
+
+def _options(named: dict[str, Any]) -> list[str]:
+    """The words of options: a list repeats its option, a flag has no value, and None is not given."""
+    words = []
+    for name, value in named.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(option)
+        elif isinstance(value, (list, tuple)):
+            words += [f"{option}={one}" for one in value]
+        elif value is not None and value is not False:
+            words.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+    return words
+
+
+def _error(said: str, status: int) -> Exception:
+    lines = [line.removeprefix(_NAME) for line in said.splitlines() if not line.startswith(_WARNING)]
+    text = "; ".join(line for line in lines if line != "stopped; nothing was published")
+    return _native.Error(text or f"the command ended with status {status}")
+
+
+def dedup_by_command(
+    paths: Sequence[str], target: str, recipe: Recipe, summary: str | None, **options: Any
+) -> tuple[dict[str, Any], list[str], list[str]]:
+    """Run the command: its summary, its warnings, and the records that are no documents."""
+    command = find_command()
+    assert command
+    with tempfile.TemporaryDirectory() as folder:
+        made = os.path.join(folder, "recipe.ini")
+        with open(made, "w", encoding="utf-8") as file:
+            file.write(recipe.text)
+        options["output" if len(paths) == 1 else "output_dir"] = target
+        options["summary"] = summary or os.path.join(folder, "summary.json")
+        words = [command, "dedup", "--quiet", f"--recipe={made}", *_options(options), "--", *paths]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        said = done.stderr.decode(errors="backslashreplace")
+        if done.returncode not in (0, 3):
+            raise _error(said, done.returncode)
+        with open(options["summary"], "rb") as file:
+            text = json.load(file)
+    lines = said.splitlines()
+    warnings = [line.removeprefix(_WARNING) for line in lines if line.startswith(_WARNING)]
+    others = [line.removeprefix(_NAME) for line in lines if not line.startswith(_WARNING)]
+    return text, warnings, [line for line in others if not line.startswith("done, but ")]
