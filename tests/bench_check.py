@@ -56,10 +56,24 @@ def parts():
     return re.findall(r'^    "(\w+)": \("', listed, flags=re.M)
 
 
+def pictures_are_those_of_the_pages():
+    """docs/rivals.svg and the table in README.md say what docs/comparison.md says."""
+    sys.path.insert(0, str(BENCH))
+    import report
+
+    root = BENCH.parent
+    page = (root / "docs/comparison.md").read_text(encoding="utf-8")
+    drawn = "".join(line + "\n" for line in report.draw_rivals(page))
+    assert drawn == (root / "docs/rivals.svg").read_text(encoding="utf-8"), "stale: bench/run report --write"
+    assert drawn.count("<rect") == 1 + len(report.rivals_of(page)) > 5
+    assert report.rivals_table(page) in (root / "README.md").read_text(encoding="utf-8"), report.rivals_table(page)
+
+
 def main():
     if sys.version_info < (3, 11):
         print("skipped: bench/run needs Python 3.11")
         return 77
+    pictures_are_those_of_the_pages()
     with tempfile.TemporaryDirectory() as build:
         sections = report(build)
         assert list(sections) == parts(), (list(sections), parts())
