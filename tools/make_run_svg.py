@@ -2,12 +2,16 @@
 """make_run_svg.py - records a run of neardup as docs/run.svg, the picture in README.md
 
 usage: tools/make_run_svg.py NEARDUP CORPUS [OUTPUT]
+       tools/make_run_svg.py --check NEARDUP
+
+--check: whether docs/run.svg is what NEARDUP prints today; status 77: reuters21578 is not there.
 
 NEARDUP is the command, as build/release/neardup. CORPUS is a file of JSON Lines, which may be
 packed; the picture shows it as reuters.jsonl (reuters21578: 21,578 news articles). The commands
 below really run, in an empty folder; the picture has what they print. A command with a limit shows
 so many of its lines, then a line that counts the others.
 """
+import difflib
 import html
 import os
 import pathlib
@@ -87,10 +91,28 @@ def draw(lines):
     return "\n".join(out) + "\n</svg>\n"
 
 
+def check(neardup, root):
+    """Whether the picture is that of this command."""
+    data = pathlib.Path(os.environ.get("NEARDUP_DATA", root.parent / "shared" / "data"))
+    corpus = data / "reuters21578" / "docs.jsonl.zst"
+    if not corpus.exists():
+        print(f"skipped: there is no {corpus}")
+        return 77
+    now = draw(record(neardup, str(corpus))).splitlines()
+    shown = (root / "docs" / "run.svg").read_text(encoding="utf-8").splitlines()
+    for line in difflib.unified_diff(shown, now, "docs/run.svg", "now", lineterm="", n=0):
+        print(line)
+    if now != shown:
+        print("stale: tools/make_run_svg.py NEARDUP CORPUS")
+    return int(now != shown)
+
+
 def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    if len(sys.argv) == 3 and sys.argv[1] == "--check":
+        sys.exit(check(sys.argv[2], root))
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__.split("\n\n")[1])
-    root = pathlib.Path(__file__).resolve().parent.parent
     output = pathlib.Path(sys.argv[3]) if len(sys.argv) == 4 else root / "docs" / "run.svg"
     output.write_text(draw(record(sys.argv[1], sys.argv[2])), encoding="utf-8")
 
