@@ -23,6 +23,25 @@ static void check_marks(const struct nd_document *d)
     require(end <= d->text.len);
 }
 
+/* The text without boilerplate is no longer than the whole text, and its marks fit, too. */
+static void check_content(struct nd_input_options o, const char *page, size_t size, size_t whole)
+{
+    struct nd_source source = {.path = "page", .format = ND_FORMAT_HTML};
+    struct nd_parser *parser;
+    struct nd_bad_record bad;
+    struct nd_document d;
+    struct sum s = {0};
+
+    o.boilerplate = ND_BOILERPLATE_DROP;
+    parser = nd_parser_new(&o, NULL);
+    require(parser != NULL);
+    require(nd_parser_parse(parser, &source, (struct nd_view){page, size}, &d, NULL, &bad) == 1);
+    require(d.text.len <= whole);
+    sum_document(&s, &d);
+    check_marks(&d);
+    nd_parser_free(parser);
+}
+
 /* Every element comes after its parent, and has a path. */
 static void check_elements(const struct nd_document *d)
 {
@@ -73,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sum_document(&s, &d);
         check_marks(&d);
         check_elements(&d);
+        check_content(o, copy, size, d.text.len);
         require(!memchr(d.text.data, 0, d.text.len));
         require(!title.data ||
                 (title.len <= d.text.len && memcmp(title.data, d.text.data, title.len) == 0));

@@ -1,5 +1,6 @@
 /* input_dump.c - what the records of a file are, in hexadecimal, for tests/oracle/{input,mail}.py;
- * of pages their elements too, each as its parent's number and its name
+ * of pages their elements too, each as its parent's number and its name; of html:content the text is
+ * without boilerplate
  */
 #include <neardup/input.h>
 
@@ -49,6 +50,10 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     o.elements = 1;
+    if (strcmp(argv[1], "html:content") == 0) {
+        o.boilerplate = ND_BOILERPLATE_DROP;
+        o.format = ND_FORMAT_HTML;
+    }
     for (int i = ND_FORMAT_COUNT; i-- > 0 && o.format == ND_FORMAT_AUTO;)
         if (strcmp(argv[1], nd_format_word((enum nd_format)i)) == 0)
             o.format = (enum nd_format)i;

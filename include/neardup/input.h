@@ -137,6 +137,8 @@ struct nd_input_options {
     unsigned char markup;
     /* 1: of pages, fill document->elements as well. */
     unsigned char elements;
+    /* The part of a page that is its text; pages in mails and feeds are read whole. */
+    enum nd_boilerplate boilerplate;
     /* In directories and archives, read only files that match one of the globs (no globs: all) and
      * none of the excludes.  A pattern without '/' is matched against the name of the file, a
      * pattern with '/' against the path below the directory or within the archive.  If an archive

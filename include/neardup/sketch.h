@@ -36,6 +36,8 @@ struct nd_sketch_params {
     enum nd_shingle_unit unit;
     unsigned w;
     enum nd_quoted_mail mail_quotes;
+    /* For who reads pages (nd_input_options.boilerplate): a sketcher is given texts. */
+    enum nd_boilerplate boilerplate;
 };
 
 /* The default: word 3-shingles. */

@@ -31,6 +31,14 @@ enum nd_quoted_mail {
     ND_QUOTES_DROP,
 };
 
+/* Which part of the text of a page is read (docs/format/boilerplate.md). */
+enum nd_boilerplate {
+    /* All of it. */
+    ND_BOILERPLATE_KEEP,
+    /* Its content: blocks that look like navigation and footers are left out. */
+    ND_BOILERPLATE_DROP,
+};
+
 /* How an id was written in the input, so that the outputs can write it the same way. */
 enum nd_id_kind {
     /* The record has no id.  Outputs call it by its place, file:line. */

@@ -252,6 +252,12 @@ def test_a_recipe_of_pages_warns_whoever_calls(name):
         assert [one.filename for one in caught] == [__file__]
 
 
+def test_a_recipe_without_boilerplate_warns_too():
+    recipe = neardup.Recipe.parse("[sketch]\nboilerplate = drop\n")
+    with pytest.warns(UserWarning, match="boilerplate = drop.*neardup dedup"):
+        assert len(neardup.dedup(["a b c d", "a b c d"], recipe=recipe).removed) == 1
+
+
 @pytest.mark.parametrize("name", sorted(neardup.shipped_recipes()))
 @pytest.mark.filterwarnings("ignore:.*what only pages")
 def test_every_shipped_recipe_decides_as_the_command_on_news(run, command, tmp_path, news, name):

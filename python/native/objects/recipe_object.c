@@ -280,7 +280,8 @@ static PyObject *recipe_use(PyObject *module, PyObject *args)
 
 static bool add_key(PyObject *list, const char *signature, const char *key)
 {
-    PyObject *text = PyUnicode_FromFormat("%s.%s", signature, key);
+    PyObject *text =
+        signature ? PyUnicode_FromFormat("%s.%s", signature, key) : PyUnicode_FromString(key);
     bool is_added = text && PyList_Append(list, text) == 0;
 
     Py_XDECREF(text);
@@ -294,6 +295,9 @@ static PyObject *recipe_page_keys(PyObject *module, PyObject *capsule)
     PyObject *list = recipe ? PyList_New(0) : NULL;
 
     (void)module;
+    if (list && nd_recipe_sketch_params(recipe).boilerplate == ND_BOILERPLATE_DROP &&
+        !add_key(list, NULL, "boilerplate"))
+        Py_CLEAR(list);
     for (unsigned i = 0; list && i < recipe->method.n_signatures; i++) {
         const struct nd_recipe_signature *s = &recipe->method.signature[i];
         bool reads_elements = nd_feature_reads_elements(&s->feature);
