@@ -75,3 +75,11 @@ int cmd_store(struct settings *s)
     (void)s;
     return is_missing("store");
 }
+
+#ifdef ND_WITHOUT_PROGRAMS
+int cmd_reproduce(struct settings *s) /* main refuses it, and the others */
+{
+    (void)s;
+    return 2;
+}
+#endif

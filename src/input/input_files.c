@@ -357,9 +357,10 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
         return 1;
     if (*compression == ND_COMPRESSION_GZIP)
         *on_top = nd_gzip_stream_new(inner);
+    else if (nd_can_decode(*compression))
+        *on_top = nd_decode_stream_new(inner, *compression);
     else if (has_libarchive(input, nd_compression_name(*compression)))
-        *on_top = nd_can_decode(*compression) ? nd_decode_stream_new(inner, *compression)
-                                              : nd_unpack_stream_new(inner, *compression);
+        *on_top = nd_unpack_stream_new(inner, *compression);
     else
         return 0;
     return *on_top ? 1 : ND_ENOMEM;

@@ -34,7 +34,7 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     tar -cf small.tar small.jsonl
     [ "$(opened sketch -q page.html)" = "libxml2.so " ]
     [ "$(opened sketch -q small.jsonl --text-format html)" = "libxml2.so " ]
-    [[ $(opened sketch -q small.jsonl.zst) == libarchive.so* ]]
+    [ "$(opened sketch -q small.jsonl.zst)" = "" ]
     [[ $(opened sketch -q small.tar) == libarchive.so* ]]
     [[ $(opened sketch -q small.jsonl -o out.lz4) == libarchive.so* ]]
     for ending in gz zst xz bz2; do
@@ -57,14 +57,11 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     missing="cannot be read without libarchive: "
     LD_LIBRARY_PATH=absent run neardup sketch -q small.jsonl.{gz,zst,xz,bz2,lz4} a.tar b.tgz a.zip -o out
     [ "$status" -eq 3 ]
-    [[ ${lines[0]} == "neardup: small.jsonl.zst: zstd data $missing"*"$file: "* ]]
-    [[ ${lines[1]} == "neardup: small.jsonl.xz: xz data $missing"*"$file: "* ]]
-    [[ ${lines[2]} == "neardup: small.jsonl.bz2: bzip2 data $missing"* ]]
-    [[ ${lines[3]} == "neardup: small.jsonl.lz4: lz4 data $missing"* ]]
-    [[ ${lines[4]} == "neardup: a.tar: tar data $missing"* ]]
-    [[ ${lines[5]} == "neardup: b.tgz: tar data $missing"* ]]
-    [[ ${lines[6]} == "neardup: a.zip: zip data $missing"* ]]
-    [ "$(wc -l <out)" -eq 5 ]
+    [[ ${lines[0]} == "neardup: small.jsonl.lz4: lz4 data $missing"*"$file: "* ]]
+    [[ ${lines[1]} == "neardup: a.tar: tar data $missing"* ]]
+    [[ ${lines[2]} == "neardup: b.tgz: tar data $missing"* ]]
+    [[ ${lines[3]} == "neardup: a.zip: zip data $missing"* ]]
+    [ "$(wc -l <out)" -eq 20 ]
 }
 
 @test "libraries: without libarchive nothing is published where it should be compressed" {

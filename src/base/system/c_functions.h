@@ -32,5 +32,8 @@ bool nd_stream_seek(FILE *stream, uint64_t place);
 size_t nd_stream_write(const void *data, size_t size, size_t n, FILE *stream);
 /* Read a number as in the locale "C". */
 double nd_read_double(const char *text, char **end);
+/* Memory that begins at a multiple of `alignment`, which `bytes` is too; NULL: out of memory. */
+void *nd_aligned_alloc(size_t alignment, size_t bytes);
+void nd_aligned_free(void *memory);
 
 #endif

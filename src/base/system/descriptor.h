@@ -73,6 +73,8 @@ ssize_t nd_descriptor_write_pieces(int fd, const struct nd_piece *piece, size_t 
                                    const uint64_t *place);
 /* Go to a place, for nd_descriptor_read.  False: it is no regular file. */
 bool nd_descriptor_seek(int fd, uint64_t place);
+/* The place where a file stands; -1: it has none. */
+int64_t nd_descriptor_place(int fd);
 /* Wait so many milliseconds for bytes, or for the end.  True: neither has come. */
 bool nd_descriptor_pauses(int fd, int milliseconds);
 /* The reader of this pipe has gone.  Windows: false always; writing says it. */

@@ -444,6 +444,18 @@ bool nd_stream_seek(FILE *stream, uint64_t place)
 {
     return fseeko(stream, (off_t)place, SEEK_SET) == 0;
 }
+
+/* ---- Memory ---- */
+
+void *nd_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return aligned_alloc(alignment, bytes);
+}
+
+void nd_aligned_free(void *memory)
+{
+    free(memory);
+}
 #else
 enum { ND_POSIX_IS_FOR_OTHERS };
 #endif

@@ -177,6 +177,11 @@ ssize_t nd_descriptor_write_pieces(int fd, const struct nd_piece *piece, size_t 
     return place ? pwritev(fd, vector, now, (off_t)*place) : writev(fd, vector, now);
 }
 
+int64_t nd_descriptor_place(int fd)
+{
+    return lseek(fd, 0, SEEK_CUR);
+}
+
 bool nd_descriptor_seek(int fd, uint64_t place)
 {
     return lseek(fd, (off_t)place, SEEK_SET) == (off_t)place;

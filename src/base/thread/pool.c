@@ -3,6 +3,7 @@
 #include "base/thread/pool.h"
 
 #include "base/memory.h"
+#include "base/system/c_functions.h"
 #include "base/system/process.h"
 #include "base/system/threads.h"
 #include "base/thread/shares.h"
@@ -382,7 +383,7 @@ void nd_pool_free(struct nd_pool *pool)
         return;
     if (nd_pool_is_here(pool))
         stop_helpers(pool);
-    free(pool->tasks);
+    nd_aligned_free(pool->tasks);
     free(pool->reader);
     free(pool->thread);
     free(pool->cpu);

@@ -1,6 +1,8 @@
 /* shares.c - tasks dealt out to workers: each its own share first, then what is left of others' */
 #include "base/thread/shares.h"
 
+#include "base/system/c_functions.h"
+
 #include <stdlib.h>
 
 static uint64_t pack(uint64_t from, uint64_t to)
@@ -20,7 +22,7 @@ static uint32_t to_of(uint64_t left)
 
 struct nd_share *nd_shares_new(unsigned n_shares)
 {
-    struct nd_share *share = aligned_alloc(_Alignof(struct nd_share), n_shares * sizeof *share);
+    struct nd_share *share = nd_aligned_alloc(_Alignof(struct nd_share), n_shares * sizeof *share);
 
     for (unsigned i = 0; share && i < n_shares; i++)
         atomic_init(&share[i].left, 0);

@@ -17,7 +17,7 @@ struct nd_share {
     _Alignas(64) _Atomic(uint64_t) left; /* next task in the low half, end in the high half */
 };
 
-/* Make the ranges of n_shares workers, all empty; NULL: out of memory. Freed by free(). */
+/* Make the ranges of n_shares workers, all empty; NULL: out of memory. Freed by nd_aligned_free. */
 struct nd_share *nd_shares_new(unsigned n_shares);
 /* Divide n tasks, at most ND_SHARES_MAX. No worker may be taking tasks meanwhile. */
 void nd_shares_deal(struct nd_share *share, unsigned n_shares, size_t n);

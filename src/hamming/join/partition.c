@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/system/c_functions.h"
 #include "hamming/plan/fingerprint.h"
 #include "simd/hamming/hamming_kernels.h"
 #include "simd/hamming/hamming_move.h"
@@ -188,7 +189,7 @@ bool nd_join_partition_make(struct nd_join_partition *p)
 
         m->first = nd_alloc_array(parts, sizeof *m->first);
         m->next = nd_alloc_array(parts, sizeof *m->next);
-        m->group = aligned_alloc(64, parts * sizeof *m->group);
+        m->group = nd_aligned_alloc(64, parts * sizeof *m->group);
         m->value = p->records.value;
         m->position = p->records.position;
         if (!m->first || !m->next || !m->group)
@@ -205,7 +206,7 @@ void nd_join_partition_release(struct nd_join_partition *p)
     for (unsigned t = 0; p->move && t < j->n_threads; t++) {
         free(p->move[t].first);
         free(p->move[t].next);
-        free(p->move[t].group);
+        nd_aligned_free(p->move[t].group);
     }
     free(p->move);
     free(p->count);

@@ -2,7 +2,7 @@
 
 /*
  * Three sources of charsets: the option, the page or message itself, and detection by validity.
- * Each text is converted to valid UTF-8 by iconv or by the built-in table of windows-1252. Nothing
+ * Each text is converted to valid UTF-8 by the system (iconv) or by the built-in table of windows-1252. Nothing
  * is refused: what cannot be decoded becomes U+FFFD, and what each U+FFFD replaced is recorded, so
  * that texts which differ only there are not taken for equal.
  */
@@ -12,11 +12,11 @@
 
 #include "base/memory.h"
 #include "base/system/c_functions.h"
+#include "base/system/characters.h"
 #include "base/utf8.h"
 #include "input/formats/lines.h"
 
 #include <errno.h>
-#include <iconv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ enum { PRESCAN = 1024 };
 void nd_charset_release(struct nd_charset *c)
 {
     if (c->name[0])
-        (void)iconv_close((iconv_t)c->converter);
+        nd_converter_close(c->converter);
     c->name[0] = 0;
 }
 
@@ -227,12 +227,12 @@ static bool from_windows_1252(struct nd_view page, struct nd_arena *arena, struc
 /* Whether the system can read the charset; if so, the converter is open afterwards. */
 static bool open_converter(struct nd_charset *c, const char *name)
 {
-    iconv_t converter;
+    struct nd_converter *converter;
 
     if (strcmp(c->name, name) == 0)
         return true;
-    converter = iconv_open("UTF-8", name);
-    if (converter == (iconv_t)-1)
+    converter = nd_converter_open(name);
+    if (!converter)
         return false;
     nd_charset_release(c);
     c->converter = converter;
@@ -273,27 +273,27 @@ static bool replace_byte(struct nd_buffer *made, size_t *from, const char *in,
 static bool convert(struct nd_charset *c, struct nd_view page, struct nd_arena *arena,
                     struct nd_view *out, struct nd_replaced *replaced)
 {
-    iconv_t converter = (iconv_t)c->converter;
-    char *in = (char *)(uintptr_t)page.data; /* iconv only reads from it */
+    struct nd_converter *converter = c->converter;
+    const char *in = page.data;
     size_t left = page.len, from = 0;
     struct nd_buffer made = {0};
     bool ok = true;
 
-    (void)iconv(converter, NULL, NULL, NULL, NULL);
+    nd_converter_restart(converter);
     while (ok && left > 0) {
         ok = nd_buffer_reserve(&made, made.len + 2 * left + 64);
         if (!ok)
             break;
         char *to = made.data + made.len;
         size_t capacity = made.capacity - ND_BUFFER_PADDING - made.len;
-        size_t code = iconv(converter, &in, &left, &to, &capacity);
+        size_t code = nd_converter_convert(converter, &in, &left, &to, &capacity);
 
         made.len = (size_t)(to - made.data);
         if (code == (size_t)-1 && errno != E2BIG) {
             ok = replace_byte(&made, &from, in, replaced);
             in++;
             left--;
-            (void)iconv(converter, NULL, NULL, NULL, NULL);
+            nd_converter_restart(converter);
         }
     }
     if (from > 0)
@@ -393,15 +393,16 @@ bool nd_charset_is_utf8(const char *label)
 /* Whether each byte of ASCII stands for itself and never begins a longer sequence. */
 static bool holds_ascii(struct nd_charset *c)
 {
-    iconv_t converter = (iconv_t)c->converter;
+    struct nd_converter *converter = c->converter;
 
     for (unsigned i = 0; i < 128; i++) {
-        char byte = (char)i, made[8], *in = &byte, *to = made;
+        char byte = (char)i, made[8], *to = made;
+        const char *in = &byte;
         size_t left = 1, capacity = sizeof made;
 
-        (void)iconv(converter, NULL, NULL, NULL, NULL);
-        if (iconv(converter, &in, &left, &to, &capacity) == (size_t)-1 || to != made + 1 ||
-            made[0] != byte)
+        nd_converter_restart(converter);
+        if (nd_converter_convert(converter, &in, &left, &to, &capacity) == (size_t)-1 ||
+            to != made + 1 || made[0] != byte)
             return false;
     }
     return true;

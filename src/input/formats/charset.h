@@ -34,7 +34,7 @@ size_t nd_replaced_count(struct nd_view text);
 
 /* The converter last used, kept for the next page. Starts from zeroes. */
 struct nd_charset {
-    void *converter; /* iconv_t, valid where name is not empty */
+    struct nd_converter *converter; /* valid where name is not empty */
     char name[48];
 };
 void nd_charset_release(struct nd_charset *c);

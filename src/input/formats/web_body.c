@@ -10,13 +10,13 @@
 
 #include <neardup/text.h>
 
+#include "base/system/c_functions.h"
 #include "base/view.h"
 #include "input/formats/detect.h"
 #include "input/formats/formats.h"
 #include "input/formats/lines.h"
 #include "input/library/codecs_load.h"
 #ifdef ND_WITH_BROTLI
-#include "base/system/c_functions.h"
 #include "input/library/brotli_load.h"
 #endif
 

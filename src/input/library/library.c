@@ -23,11 +23,39 @@
 #include "input/library/brotli_load.h"
 #endif
 
+#ifdef ND_CARRIED
+#define ND_ZSTD_SONAME NULL
+#define ND_LZMA_SONAME NULL
+#define ND_BZ2_SONAME NULL
+#define ND_ZLIB_SONAME NULL
+#define ND_LIBARCHIVE_SONAME NULL
+#define ND_LIBXML_SONAME NULL
+#define CARRIED(function) ((void (*)(void))(function))
+#else
+#define CARRIED(function) NULL
+#endif
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Somebody else's library, opened when it is first needed ---- */
 
+#ifdef ND_CARRIED
+/* Nothing is opened: zlib and zstd are part of the program, and the others are not had. */
+static void load(void *context)
+{
+    struct nd_library *library = context;
+
+    for (size_t i = 0; i < library->n_symbols; i++) {
+        if (!library->symbols[i].linked) {
+            (void)snprintf(library->missing, sizeof library->missing,
+                           "%s, which this build of neardup has not", library->without);
+            return;
+        }
+        memcpy(library->symbols[i].pointer, &library->symbols[i].linked,
+               sizeof library->symbols[i].linked);
+    }
+}
+#else
 static bool find_symbols(const struct nd_library *library, void *handle)
 {
     for (size_t i = 0; i < library->n_symbols; i++) {
@@ -55,6 +83,7 @@ static void load(void *context)
     else if (library->make_ready)
         library->make_ready();
 }
+#endif
 
 const char *nd_library_open(struct nd_library *library)
 {
@@ -69,16 +98,16 @@ struct nd_codecs nd_codecs;
 const char *nd_zstd_load(void)
 {
     static const struct nd_symbol symbols[] = {
-        {"ZSTD_createDStream", &nd_codecs.zstd_new},
-        {"ZSTD_freeDStream", &nd_codecs.zstd_free},
-        {"ZSTD_initDStream", &nd_codecs.zstd_init},
-        {"ZSTD_decompressStream", &nd_codecs.zstd_decode},
-        {"ZSTD_isError", &nd_codecs.zstd_is_error},
-        {"ZSTD_getErrorName", &nd_codecs.zstd_error_name},
-        {"ZSTD_createCCtx", &nd_codecs.zstd_writer_new},
-        {"ZSTD_freeCCtx", &nd_codecs.zstd_writer_free},
-        {"ZSTD_CCtx_setParameter", &nd_codecs.zstd_set},
-        {"ZSTD_compressStream2", &nd_codecs.zstd_encode},
+        {"ZSTD_createDStream", &nd_codecs.zstd_new, CARRIED(ZSTD_createDStream)},
+        {"ZSTD_freeDStream", &nd_codecs.zstd_free, CARRIED(ZSTD_freeDStream)},
+        {"ZSTD_initDStream", &nd_codecs.zstd_init, CARRIED(ZSTD_initDStream)},
+        {"ZSTD_decompressStream", &nd_codecs.zstd_decode, CARRIED(ZSTD_decompressStream)},
+        {"ZSTD_isError", &nd_codecs.zstd_is_error, CARRIED(ZSTD_isError)},
+        {"ZSTD_getErrorName", &nd_codecs.zstd_error_name, CARRIED(ZSTD_getErrorName)},
+        {"ZSTD_createCCtx", &nd_codecs.zstd_writer_new, CARRIED(ZSTD_createCCtx)},
+        {"ZSTD_freeCCtx", &nd_codecs.zstd_writer_free, CARRIED(ZSTD_freeCCtx)},
+        {"ZSTD_CCtx_setParameter", &nd_codecs.zstd_set, CARRIED(ZSTD_CCtx_setParameter)},
+        {"ZSTD_compressStream2", &nd_codecs.zstd_encode, CARRIED(ZSTD_compressStream2)},
     };
     static struct nd_library zstd = {.file = ND_ZSTD_SONAME,
                                      .without = "without libzstd",
@@ -91,11 +120,11 @@ const char *nd_zstd_load(void)
 const char *nd_lzma_load(void)
 {
     static const struct nd_symbol symbols[] = {
-        {"lzma_stream_decoder", &nd_codecs.lzma_init},
-        {"lzma_code", &nd_codecs.lzma_code},
-        {"lzma_end", &nd_codecs.lzma_end},
-        {"lzma_lzma_preset", &nd_codecs.lzma_preset},
-        {"lzma_stream_encoder_mt", &nd_codecs.lzma_writer_init},
+        {"lzma_stream_decoder", &nd_codecs.lzma_init, NULL},
+        {"lzma_code", &nd_codecs.lzma_code, NULL},
+        {"lzma_end", &nd_codecs.lzma_end, NULL},
+        {"lzma_lzma_preset", &nd_codecs.lzma_preset, NULL},
+        {"lzma_stream_encoder_mt", &nd_codecs.lzma_writer_init, NULL},
     };
     static struct nd_library lzma = {.file = ND_LZMA_SONAME,
                                      .without = "without liblzma",
@@ -108,10 +137,10 @@ const char *nd_lzma_load(void)
 const char *nd_bz2_load(void)
 {
     static const struct nd_symbol symbols[] = {
-        {"BZ2_bzDecompressInit", &nd_codecs.bz2_init},
-        {"BZ2_bzDecompress", &nd_codecs.bz2_decode},
-        {"BZ2_bzDecompressEnd", &nd_codecs.bz2_end},
-        {"BZ2_bzBuffToBuffCompress", &nd_codecs.bz2_encode},
+        {"BZ2_bzDecompressInit", &nd_codecs.bz2_init, NULL},
+        {"BZ2_bzDecompress", &nd_codecs.bz2_decode, NULL},
+        {"BZ2_bzDecompressEnd", &nd_codecs.bz2_end, NULL},
+        {"BZ2_bzBuffToBuffCompress", &nd_codecs.bz2_encode, NULL},
     };
     static struct nd_library bz2 = {.file = ND_BZ2_SONAME,
                                     .without = "without libbz2",
@@ -124,12 +153,12 @@ const char *nd_bz2_load(void)
 const char *nd_zlib_load(void)
 {
     static const struct nd_symbol symbols[] = {
-        {"deflateInit2_", &nd_codecs.deflate_init},
-        {"deflateReset", &nd_codecs.deflate_reset},
-        {"deflateSetDictionary", &nd_codecs.deflate_follow},
-        {"deflateBound", &nd_codecs.deflate_bound},
-        {"deflate", &nd_codecs.deflate},
-        {"deflateEnd", &nd_codecs.deflate_end},
+        {"deflateInit2_", &nd_codecs.deflate_init, CARRIED(deflateInit2_)},
+        {"deflateReset", &nd_codecs.deflate_reset, CARRIED(deflateReset)},
+        {"deflateSetDictionary", &nd_codecs.deflate_follow, CARRIED(deflateSetDictionary)},
+        {"deflateBound", &nd_codecs.deflate_bound, CARRIED(deflateBound)},
+        {"deflate", &nd_codecs.deflate, CARRIED(deflate)},
+        {"deflateEnd", &nd_codecs.deflate_end, CARRIED(deflateEnd)},
     };
     static struct nd_library zlib = {.file = ND_ZLIB_SONAME,
                                      .without = "without zlib",
@@ -146,8 +175,8 @@ struct nd_libarchive nd_libarchive;
 const char *nd_libarchive_load(void)
 {
     static const struct nd_symbol symbols[] = {
-#define SYMBOL(name) {"archive_" #name, &nd_libarchive.name},
-        {"archive_errno", &nd_libarchive.error_number}, ND_LIBARCHIVE_FUNCTIONS(SYMBOL)
+#define SYMBOL(name) {"archive_" #name, &nd_libarchive.name, NULL},
+        {"archive_errno", &nd_libarchive.error_number, NULL}, ND_LIBARCHIVE_FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
     static struct nd_library libarchive = {
@@ -176,7 +205,7 @@ static void start_libxml(void)
 const char *nd_libxml_load(void)
 {
     static const struct nd_symbol symbols[] = {
-#define SYMBOL(name) {#name, &nd_libxml.name},
+#define SYMBOL(name) {#name, &nd_libxml.name, NULL},
         ND_LIBXML_FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
@@ -205,10 +234,10 @@ static void start_gmime(void)
 const char *nd_gmime_load(void)
 {
     static const struct nd_symbol symbols[] = {
-#define SYMBOL(name) {"g_" #name, &nd_gmime.name},
-        {"gmime_major_version", &nd_gmime.version[0]},
-        {"gmime_minor_version", &nd_gmime.version[1]},
-        {"gmime_micro_version", &nd_gmime.version[2]},
+#define SYMBOL(name) {"g_" #name, &nd_gmime.name, NULL},
+        {"gmime_major_version", &nd_gmime.version[0], NULL},
+        {"gmime_minor_version", &nd_gmime.version[1], NULL},
+        {"gmime_micro_version", &nd_gmime.version[2], NULL},
         ND_GMIME_FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
@@ -233,9 +262,9 @@ struct nd_brotli nd_brotli;
 const char *nd_brotli_load(void)
 {
     static const struct nd_symbol symbols[] = {
-        {"BrotliDecoderCreateInstance", &nd_brotli.start},
-        {"BrotliDecoderDecompressStream", &nd_brotli.decode},
-        {"BrotliDecoderDestroyInstance", &nd_brotli.stop},
+        {"BrotliDecoderCreateInstance", &nd_brotli.start, NULL},
+        {"BrotliDecoderDecompressStream", &nd_brotli.decode, NULL},
+        {"BrotliDecoderDestroyInstance", &nd_brotli.stop, NULL},
     };
     static struct nd_library brotli = {
         .file = ND_BROTLI_SONAME,

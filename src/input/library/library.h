@@ -8,11 +8,12 @@
 
 struct nd_symbol {
     const char *name;
-    void *pointer; /* address of the pointer that gets the symbol's address */
+    void *pointer;        /* address of the pointer that gets the symbol's address */
+    void (*linked)(void); /* the function, if it is compiled with neardup (ND_CARRIED) */
 };
 
 struct nd_library {
-    const char *file;    /* soname, as the linker would have recorded it */
+    const char *file;    /* soname, as the linker would have recorded it; NULL: none is opened */
     const char *without; /* beginning of the message: */
     const struct nd_symbol *symbols;
     size_t n_symbols;

@@ -41,7 +41,7 @@ struct repeating {
     struct nd_repeats_summary *counts;
     struct nd_use before, first, use; /* of the runs */
     uint64_t inputs_state;            /* of the first */
-    off_t standard_start;             /* where the standard input began; negative: it is no file */
+    int64_t standard_start;             /* where the standard input began; negative: it is no file */
     struct nd_text_units **units;     /* of each worker */
     unsigned n_units;
 
@@ -135,7 +135,7 @@ static enum nd_status check_paths(const struct nd_run_options *o, struct nd_erro
 static void rewind_input(const struct repeating *r)
 {
     if (r->standard_start >= 0)
-        (void)lseek(0, r->standard_start, SEEK_SET);
+        (void)nd_descriptor_seek(0, (uint64_t)r->standard_start);
 }
 
 static enum nd_status check_options(const struct nd_run_options *o,
@@ -782,7 +782,7 @@ enum nd_status nd_run_repeats(const struct nd_run_options *options,
     struct nd_repeats_params own = *params;
     struct repeating r = {.params = &own,
                           .counts = counts,
-                          .standard_start = lseek(0, 0, SEEK_CUR),
+                          .standard_start = nd_descriptor_place(0),
                           .domains.takes_values = params->domain_field != NULL};
     struct nd_run_summary run = {0};
     struct nd_error room = {0};

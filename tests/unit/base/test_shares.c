@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/system/c_functions.h"
 #include "base/thread/shares.h"
 
 static void one_worker_takes_all_in_order(void **state)
@@ -21,7 +22,7 @@ static void one_worker_takes_all_in_order(void **state)
     }
     assert_true(nd_shares_are_empty(share, 1));
     assert_false(nd_shares_take(share, 1, 0, &task));
-    free(share);
+    nd_aligned_free(share);
 }
 
 static void own_from_the_front_others_from_the_back(void **state)
@@ -37,7 +38,7 @@ static void own_from_the_front_others_from_the_back(void **state)
         assert_int_equal(task, expected[i]);
     }
     assert_false(nd_shares_take(share, 3, 1, &task));
-    free(share);
+    nd_aligned_free(share);
 }
 
 /* The one it is given to takes all in order, another the last. */
@@ -57,7 +58,7 @@ static void all_can_be_one_workers(void **state)
         assert_int_equal(task, expected[i]);
     }
     assert_true(nd_shares_are_empty(share, 3));
-    free(share);
+    nd_aligned_free(share);
 }
 
 /* By any workers in any order, for numbers of tasks that the workers do not divide. */
@@ -81,7 +82,7 @@ static void every_task_is_taken_once(void **state)
             assert_int_equal(count, n);
             assert_true(nd_shares_are_empty(share, workers));
         }
-        free(share);
+        nd_aligned_free(share);
     }
 }
 
@@ -94,7 +95,7 @@ static void as_many_as_may_be_dealt(void **state)
     nd_shares_deal(share, 2, ND_SHARES_MAX);
     assert_true(nd_shares_take(share, 2, 1, &task));
     assert_int_equal(task, ND_SHARES_MAX / 2);
-    free(share);
+    nd_aligned_free(share);
 }
 
 int main(void)

@@ -1,0 +1,36 @@
+/* windows_characters.c - charsets on Windows: none, so that a text is the same on every system */
+#ifdef _WIN32
+#include "base/system/characters.h"
+
+#include <errno.h>
+
+struct nd_converter *nd_converter_open(const char *charset)
+{
+    (void)charset;
+    return NULL;
+}
+
+void nd_converter_close(struct nd_converter *converter)
+{
+    (void)converter;
+}
+
+void nd_converter_restart(struct nd_converter *converter)
+{
+    (void)converter;
+}
+
+size_t nd_converter_convert(struct nd_converter *converter, const char **in, size_t *left,
+                            char **to, size_t *capacity)
+{
+    (void)converter;
+    (void)in;
+    (void)left;
+    (void)to;
+    (void)capacity;
+    errno = EINVAL;
+    return (size_t)-1;
+}
+#else
+enum { ND_WINDOWS_CHARACTERS_IS_FOR_OTHERS };
+#endif
