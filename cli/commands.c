@@ -781,6 +781,17 @@ const struct command command_table[] = {
 };
 const size_t n_commands = sizeof command_table / sizeof *command_table;
 
+const char *lacking_system(const struct command *command)
+{
+#ifdef ND_WITHOUT_PROGRAMS /* the system that the command is built for */
+    if (command->bit & (FOR_SERVICE | FOR_REPRODUCE))
+        return ND_WITHOUT_PROGRAMS;
+#else
+    (void)command;
+#endif
+    return NULL;
+}
+
 const struct command *find_command(const char *name)
 {
     for (size_t i = 0; i < n_commands; i++)

@@ -17,8 +17,9 @@ static int no_command(const char *name)
     const char *names[32], *nearest;
     size_t n = 0;
 
-    for (; n < n_commands && n + 1 < sizeof names / sizeof *names; n++)
-        names[n] = command_table[n].name;
+    for (size_t i = 0; i < n_commands && n + 1 < sizeof names / sizeof *names; i++)
+        if (!lacking_system(&command_table[i]))
+            names[n++] = command_table[i].name;
     names[n++] = "help";
     nearest = nd_name_nearest(name, strlen(name), names, n);
     if (nearest)
@@ -28,12 +29,22 @@ static int no_command(const char *name)
     return 2;
 }
 
+/* Say that a command exists elsewhere alone. */
+static int is_lacking(const struct command *command)
+{
+    say("%s does not exist on %s: it needs other programs, which are built for Linux", command->name,
+        lacking_system(command));
+    return 2;
+}
+
 static int help(int n, char **argument)
 {
     const struct command *command = n > 0 ? find_command(argument[0]) : NULL;
 
     if (n > 0 && !command)
         return no_command(argument[0]);
+    if (command && lacking_system(command))
+        return is_lacking(command);
     if (n > 2 || (n > 1 && !is_part(command, argument[1]))) {
         say("help takes one command, and for index, df, recipe, store and client one of their "
             "parts");
@@ -131,6 +142,8 @@ int main(int n, char **argument)
     if (strcmp(argument[1], "manual") == 0 && n == 3)
         return cmd_manual(argument[2]);
     command = find_command(argument[1]);
+    if (command && lacking_system(command))
+        return is_lacking(command);
     if (command && command->bit & FOR_SERVICE)
         run_elsewhere(argument);
     return command ? run(command, n - 2, argument + 2) : no_command(argument[1]);

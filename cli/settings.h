@@ -246,6 +246,8 @@ struct command {
 };
 /* Find a command by name; NULL: there is none. */
 const struct command *find_command(const char *name);
+/* The system for which this command does not exist, if that is the one it was built for, or NULL. */
+const char *lacking_system(const struct command *command);
 int run_command(const struct command *command, struct settings *s);
 extern const struct command command_table[];
 extern const size_t n_commands;

@@ -77,12 +77,14 @@ void print_usage(void)
 {
     puts("neardup finds near-duplicate documents.\n");
     for (size_t i = 0; i < n_commands; i++)
-        printf("%s neardup %s %s\n", i ? "      " : "Usage:", command_table[i].name,
-               command_table[i].arguments);
+        if (!lacking_system(&command_table[i]))
+            printf("%s neardup %s %s\n", i ? "      " : "Usage:", command_table[i].name,
+                   command_table[i].arguments);
     puts("       neardup help [COMMAND]\n       neardup --version | -V\n");
     for (size_t i = 0; i < n_commands; i++)
-        printf("  %-10s %.*s\n", command_table[i].name, (int)strcspn(command_table[i].about, "\n"),
-               command_table[i].about);
+        if (!lacking_system(&command_table[i]))
+            printf("  %-10s %.*s\n", command_table[i].name,
+                   (int)strcspn(command_table[i].about, "\n"), command_table[i].about);
     puts("\nFor details, run neardup COMMAND --help, or read the man pages, starting with "
          "neardup(1).");
 }

@@ -14,9 +14,9 @@ groups=()
 for argument in "$@"; do
     case $argument in
     --check) check_only=yes ;;
-    build | test | lint | fuzz | faults | bench | demo | package | rivals | spark | site | page) groups+=("$argument") ;;
+    build | test | lint | fuzz | faults | bench | demo | package | rivals | spark | site | page | windows) groups+=("$argument") ;;
     *)
-        echo "usage: tools/bootstrap.sh [--check] [build|test|lint|fuzz|faults|bench|demo|package|rivals|spark|site|page ...]" >&2
+        echo "usage: tools/bootstrap.sh [--check] [build|test|lint|fuzz|faults|bench|demo|package|rivals|spark|site|page|windows ...]" >&2
         exit 1
         ;;
     esac

@@ -169,6 +169,7 @@ all)
     step site tools/make-site.sh
     each_cpu -L '^kernels$'
     neon_step
+    step windows tools/test-windows.sh
     ;;
 nightly)
     export NEARDUP_NIGHTLY=1
@@ -176,6 +177,7 @@ nightly)
     step sanitized sanitized --label-exclude unsanitized
     each_cpu --label-exclude once
     neon_step
+    step windows tools/test-windows.sh
     step threaded threaded
     step release tools/check-release.sh sources python debian command manual packaging
     step fuzz fuzz

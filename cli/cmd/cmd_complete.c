@@ -28,7 +28,8 @@ static void offer_word(const char *word, const char *current, const char *about)
 static void offer_commands(const char *current)
 {
     for (size_t i = 0; i < n_commands; i++)
-        offer_word(command_table[i].name, current, command_table[i].about);
+        if (!lacking_system(&command_table[i]))
+            offer_word(command_table[i].name, current, command_table[i].about);
     offer_word("help", current, "How a command is used.");
     offer_word("--help", current, "What commands there are.");
     offer_word("--version", current, "The version of neardup.");

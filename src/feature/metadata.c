@@ -10,6 +10,7 @@
 #include "base/view.h"
 #include "feature/field_values.h"
 #include "feature/list.h"
+#include "text/canonical_url.h"
 
 #include <neardup/ratio.h>
 #include <neardup/text.h>
@@ -34,6 +35,7 @@ struct metadata_field {
     uint32_t share; /* in units of 1 / ND_WEIGHT_ONE; of `force`: n */
     bool is_numeric;
     bool is_weighted;     /* a JSON object of values and their weights */
+    bool is_address;      /* compared in its canonical form (text/canonical_url.h) */
     unsigned buckets;     /* of a numeric field; 0: none */
     nd_decimal low, high; /* of a numeric field */
 };
@@ -149,13 +151,17 @@ static enum nd_status read_range(struct metadata_field *field, const struct nd_v
         field->is_weighted = true;
         return ND_OK;
     }
+    if (nd_view_is(*rest, "address")) {
+        field->is_address = true;
+        return ND_OK;
+    }
     field->is_numeric = true;
     if (!nd_list_part(rest, &low) || !nd_list_part(rest, &high) ||
         !nd_decimal_parse(low.data, low.len, &field->low) ||
         !nd_decimal_parse(high.data, high.len, &field->high))
         return bad_entry("fields", entry,
                          "a numeric field has the form NAME:SHARE:LOW:HIGH, a field with its own "
-                         "weights NAME:SHARE:weights",
+                         "weights NAME:SHARE:weights, one of addresses NAME:SHARE:address",
                          err);
     if (field->low >= field->high)
         return bad_entry("fields", entry, "LOW must be below HIGH", err);
@@ -277,6 +283,8 @@ struct nd_metadata {
     size_t n_slots, slots_capacity;
     struct nd_buffer text;
     bool explains;
+    struct nd_url_room room;
+    struct nd_buffer address;
 };
 
 /* Set apart the hashes of fields from those of tokens, and kinds of fields from one another. */
@@ -284,6 +292,7 @@ struct nd_metadata {
 #define KIND_SIDE UINT64_C(0x73696465)       /* "side" */
 #define KIND_BUCKET UINT64_C(0x6275636B6574) /* "bucket" */
 #define KIND_LINK UINT64_C(0x6C696E6B)       /* "link" */
+#define KIND_ADDRESS UINT64_C(0x61646472)    /* "addr" */
 
 struct nd_metadata *nd_metadata_new(const struct nd_feature_params *params, struct nd_error *err)
 {
@@ -314,6 +323,8 @@ void nd_metadata_free(struct nd_metadata *m)
     nd_tokeniser_free(m->tokeniser);
     nd_text_list_release(&m->values);
     nd_buffer_release(&m->text);
+    nd_url_room_release(&m->room);
+    nd_buffer_release(&m->address);
     free(m->items);
     free(m->forced);
     free(m->slot);
@@ -489,9 +500,21 @@ static bool add_pairs(struct nd_metadata *m, const struct metadata_field *f, str
     return true;
 }
 
+/* An address is compared by all bytes of its canonical form, since case and signs matter there. */
+static bool add_address(struct nd_metadata *m, const struct metadata_field *f, struct nd_view value)
+{
+    uint64_t h = hash_name(f->name, KIND_ADDRESS);
+
+    if (!nd_url_write_canonical(&m->room, value, &m->address))
+        return false;
+    value = (struct nd_view){m->address.data, m->address.len};
+    h = nd_mix64(h ^ nd_hash_bytes(value.data, value.len));
+    return !value.len || add(m, h, f->share, f->name, "=", value);
+}
+
 static bool add_value(struct nd_metadata *m, const struct metadata_field *f, struct nd_view value)
 {
-    return add_weighted(m, f, value, f->share);
+    return f->is_address ? add_address(m, f, value) : add_weighted(m, f, value, f->share);
 }
 
 /* All values that the document has of the fields of a list. */

@@ -104,6 +104,11 @@ static bool keeps_quotes(const void *values)
     return ((const struct nd_recipe *)values)->dedup.sketch.mail_quotes == ND_QUOTES_KEEP;
 }
 
+static bool keeps_boilerplate(const void *values)
+{
+    return ((const struct nd_recipe *)values)->dedup.sketch.boilerplate == ND_BOILERPLATE_KEEP;
+}
+
 static bool has_no_forms(const void *values)
 {
     return ((const struct nd_recipe *)values)->dedup.forms == ND_FORMS_NONE;
@@ -152,6 +157,8 @@ const struct nd_recipe_key nd_recipe_keys[] = {
     {SKETCH(w), .name = "shingle", .type = ND_KEY_INT, .min = 1, .max = ND_SHINGLE_MAX},
     {SKETCH(mail_quotes), .name = "mail_quotes", .type = ND_KEY_ENUM, WORDS("keep", "drop"),
      .is_unsaid = keeps_quotes},
+    {SKETCH(boilerplate), .name = "boilerplate", .type = ND_KEY_ENUM, WORDS("keep", "drop"),
+     .is_unsaid = keeps_boilerplate},
     {DECIDE(candidates), .name = "candidates", .type = ND_KEY_ENUM,
      WORDS("minhash", "simhash", "identity", "all", "match")},
     {DECIDE(verify), .name = "verify", .type = ND_KEY_ENUM, .word = nd_measure_word},

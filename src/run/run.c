@@ -271,6 +271,7 @@ static enum nd_status copy_recipe(struct nd_run *run, struct nd_error *err)
     run->recipe = from ? nd_recipe_copy(from, err) : nd_recipe_new(err);
     if (!run->recipe)
         return ND_ENOMEM;
+    run->input.boilerplate = run->recipe->dedup.sketch.boilerplate;
     run->outputs.method = &run->recipe->method;
     run->outputs.recipe = run->recipe;
     return ND_OK;

@@ -32,6 +32,7 @@ static struct nd_workspace *workspace_new(struct nd_store *store, struct nd_erro
 
     options.markup = reads->markup;
     options.elements = reads->elements;
+    options.boilerplate = reads->boilerplate;
     options.fields = reads->field;
     options.n_fields = reads->n_fields;
     options.missing_text = ND_MISSING_EMPTY;

@@ -41,6 +41,9 @@ enum nd_status nd_sketch_params_check(const struct nd_sketch_params *params, str
     if (params->mail_quotes != ND_QUOTES_KEEP && params->mail_quotes != ND_QUOTES_DROP)
         return nd_fail(err, ND_EINVAL, "mail_quotes: %u is neither keep nor drop",
                        params->mail_quotes);
+    if (params->boilerplate != ND_BOILERPLATE_KEEP && params->boilerplate != ND_BOILERPLATE_DROP)
+        return nd_fail(err, ND_EINVAL, "boilerplate: %u is neither keep nor drop",
+                       params->boilerplate);
     return ND_OK;
 }
 

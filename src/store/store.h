@@ -128,6 +128,7 @@ enum nd_status nd_store_check_at(const struct nd_store *store, struct nd_ratio a
 struct nd_store_reads {
     bool markup; /* and links */
     bool elements;
+    enum nd_boilerplate boilerplate; /* the part of pages that is their text */
     const char *const *field; /* by name, each once */
     size_t n_fields;
 };

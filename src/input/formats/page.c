@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void nd_page_clear(struct nd_html_page *page, bool wants_marks, bool wants_tree)
+void nd_page_clear(struct nd_html_page *page, struct nd_page_wanted wants)
 {
     page->text.len = page->title.len = 0;
-    page->wants_marks = wants_marks;
-    page->wants_tree = wants_tree;
+    page->wants = wants;
+    nd_page_blocks_clear(&page->blocks);
     page->n_spans = page->n_links = page->n_elements = page->n_open = 0;
     page->depth = 0;
     page->base = (struct nd_view){NULL, 0};
@@ -19,6 +19,7 @@ void nd_page_release(struct nd_html_page *page)
 {
     nd_buffer_release(&page->text);
     nd_buffer_release(&page->title);
+    nd_page_blocks_release(&page->blocks);
     free(page->span);
     free(page->link);
     free(page->element);
@@ -135,6 +136,100 @@ static bool take_marks(const struct nd_html_page *page, size_t title, size_t shi
     return true;
 }
 
+/* ---- Without boilerplate ---- */
+
+/* The last block that begins at a place or before it; NULL: none does. */
+static const struct nd_page_block *block_at(const struct nd_page_blocks *blocks, size_t place)
+{
+    size_t low = 0, high = blocks->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (blocks->block[middle].from <= place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &blocks->block[low - 1] : NULL;
+}
+
+/*
+ * Put the kept blocks one behind the other.  From here on the members `words` and `linked` of a block
+ * are where it begins and ends now; of a block that is left out, where the next one begins, and the
+ * one before it ends.
+ */
+static void move_blocks(struct nd_html_page *page)
+{
+    char *text = page->text.data;
+    size_t end = 0;
+
+    for (size_t i = 0; i < page->blocks.n; i++) {
+        struct nd_page_block *b = &page->blocks.block[i];
+        size_t begin = end + (end > 0);
+
+        if (b->is_kept) {
+            if (end)
+                text[end] = '\n';
+            memmove(text + begin, text + b->from, b->to - b->from);
+            end = begin + (b->to - b->from);
+        }
+        b->words = begin;
+        b->linked = end;
+    }
+    page->text.len = end;
+}
+
+/* Return where a place of the text is now, as the beginning or the end of a stretch. */
+static size_t moved(const struct nd_page_block *b, size_t place, bool is_end)
+{
+    if (!b->is_kept)
+        return is_end ? b->linked : b->words;
+    place -= b->from;
+    return b->words + (place < b->to - b->from ? place : b->to - b->from);
+}
+
+/* Move a stretch of the text.  False: nothing of it is left. */
+static bool move_stretch(const struct nd_page_blocks *blocks, size_t *offset, size_t *len)
+{
+    const struct nd_page_block *first = block_at(blocks, *offset),
+                               *last = block_at(blocks, *offset + *len - (*len > 0));
+    size_t from, to;
+
+    if (!first || (!*len && !first->is_kept))
+        return false;
+    from = moved(first, *offset, false);
+    to = moved(last, *offset + *len, true);
+    if (to < from || (to == from && *len))
+        return false;
+    *offset = from;
+    *len = to - from;
+    return true;
+}
+
+static void move_marks(struct nd_html_page *page)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < page->n_spans; i++)
+        if (move_stretch(&page->blocks, &page->span[i].offset, &page->span[i].len))
+            page->span[n++] = page->span[i];
+    page->n_spans = n;
+    n = 0;
+    for (size_t i = 0; i < page->n_links; i++)
+        if (move_stretch(&page->blocks, &page->link[i].offset, &page->link[i].len))
+            page->link[n++] = page->link[i];
+    page->n_links = n;
+}
+
+void nd_page_drop_boilerplate(struct nd_html_page *page)
+{
+    if (!nd_page_blocks_decide(&page->blocks, page->text.data))
+        return;
+    move_blocks(page);
+    move_marks(page);
+}
+
 /* ---- The elements of a page's tree ---- */
 
 static bool reserve_element(struct nd_html_page *page)
@@ -179,6 +274,6 @@ static bool take_tree(const struct nd_html_page *page, struct nd_arena *arena,
 bool nd_page_take(const struct nd_html_page *page, size_t title, size_t shift,
                   struct nd_arena *arena, struct nd_document *document)
 {
-    return (!page->wants_marks || take_marks(page, title, shift, arena, document)) &&
-           (!page->wants_tree || take_tree(page, arena, document));
+    return (!page->wants.marks || take_marks(page, title, shift, arena, document)) &&
+           (!page->wants.tree || take_tree(page, arena, document));
 }

@@ -8,6 +8,14 @@
 #include <neardup/types.h>
 
 #include "base/memory.h"
+#include "input/formats/page_blocks.h"
+
+/* The parts of a page that somebody asks for beside its text and title. */
+struct nd_page_wanted {
+    bool marks;   /* the stretches that are marked up, and the links */
+    bool tree;    /* the elements */
+    bool content; /* the text without boilerplate */
+};
 
 /*
  * The parts of a page that are read. Places are those of its text without its title. Starts from
@@ -15,7 +23,8 @@
  */
 struct nd_html_page {
     struct nd_buffer text, title;
-    bool wants_marks, wants_tree; /* whether somebody asks for what follows */
+    struct nd_page_wanted wants;
+    struct nd_page_blocks blocks; /* of the text, if only its content is wanted */
 
     /* Marks: what of the text is marked up, and its links. */
     struct nd_markup *span;
@@ -35,7 +44,7 @@ struct nd_html_page {
 };
 
 /* Forget the page before. */
-void nd_page_clear(struct nd_html_page *page, bool wants_marks, bool wants_tree);
+void nd_page_clear(struct nd_html_page *page, struct nd_page_wanted wants);
 void nd_page_release(struct nd_html_page *page);
 
 /*
@@ -54,6 +63,9 @@ bool nd_page_marks_add(struct nd_html_page *page, size_t from, size_t to);
  */
 bool nd_page_tree_begin(struct nd_html_page *page, const char *name, size_t depth,
                         struct nd_arena *arena);
+
+/* Leave the blocks that are boilerplate out of the text, with their marks and links. */
+void nd_page_drop_boilerplate(struct nd_html_page *page);
 
 /*
  * Give the document what was asked for: before the page's text stand `shift` bytes, of which the

@@ -92,6 +92,32 @@ static void begin_marks(struct html_reading *r, const xmlChar *name, const xmlCh
         out_of_memory(r);
 }
 
+static bool has_href(const xmlChar **attributes)
+{
+    for (; attributes && attributes[0]; attributes += 2)
+        if (attributes[1] && strcmp((const char *)attributes[0], "href") == 0)
+            return true;
+    return false;
+}
+
+/* Anchors do not nest: one without a href ends a link. */
+static void begin_in_blocks(struct html_reading *r, const xmlChar *name, enum element kind,
+                            const xmlChar **attributes)
+{
+    if (kind != INLINE)
+        nd_page_blocks_edge(&r->page->blocks);
+    else if (name[0] == 'a' && !name[1])
+        nd_page_blocks_link(&r->page->blocks, has_href(attributes));
+}
+
+static void end_in_blocks(struct html_reading *r, const xmlChar *name, enum element kind)
+{
+    if (kind != INLINE)
+        nd_page_blocks_edge(&r->page->blocks);
+    else if (name[0] == 'a' && !name[1])
+        nd_page_blocks_link(&r->page->blocks, false);
+}
+
 /* libxml2 has put it on the stack of open elements by now. */
 static void begin_in_tree(struct html_reading *r, const xmlChar *name)
 {
@@ -106,9 +132,11 @@ static void start_element(void *context, const xmlChar *name, const xmlChar **at
     struct html_reading *r = context;
     enum element kind = kind_of(name);
 
-    if (r->page->wants_marks && r->hidden == 0)
+    if (r->page->wants.marks && r->hidden == 0)
         begin_marks(r, name, attributes);
-    if (r->page->wants_tree)
+    if (r->page->wants.content)
+        begin_in_blocks(r, name, kind, attributes);
+    if (r->page->wants.tree)
         begin_in_tree(r, name);
     if (r->context->nameNr > DEPTH_MAX && !r->is_too_deep) {
         r->is_too_deep = true;
@@ -133,12 +161,14 @@ static void end_element(void *context, const xmlChar *name)
     struct html_reading *r = context;
     enum element kind = kind_of(name);
 
+    if (r->page->wants.content)
+        end_in_blocks(r, name, kind);
     if (kind == HIDDEN && r->hidden > 0)
         r->hidden--;
     else if (kind == HEAD)
         r->in_head = false;
     else if (kind == INLINE || kind == BLOCK) {
-        if (r->page->wants_marks && r->hidden == 0)
+        if (r->page->wants.marks && r->hidden == 0)
             nd_page_marks_end(r->page, (const char *)name);
     } else if (kind == TITLE) {
         r->in_title = false;
@@ -186,10 +216,12 @@ static bool append_text(struct html_reading *r, const char *text, size_t len)
 
     if (!append(b, &r->text_gap, text, len, r->in_pre))
         return false;
-    if (!r->page->wants_marks || b->len == from)
+    if (b->len == from)
         return true;
     from += is_white(b->data[from]); /* the gap before it is of no element */
-    return nd_page_marks_add(r->page, from, b->len);
+    if (r->page->wants.content && !nd_page_blocks_add(&r->page->blocks, from, b->len, r->in_pre))
+        return false;
+    return !r->page->wants.marks || nd_page_marks_add(r->page, from, b->len);
 }
 
 static void characters(void *context, const xmlChar *text, int len)
@@ -317,7 +349,7 @@ static int compose(struct nd_parsing *p)
     return 1;
 }
 
-int nd_html_read(struct nd_parsing *p, struct nd_view v, bool wants_marks, bool wants_tree)
+int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_wanted wants)
 {
     struct nd_parser *parser = p->parser;
     struct html_reading r = {.page = &parser->page, .arena = &parser->arena};
@@ -331,18 +363,21 @@ int nd_html_read(struct nd_parsing *p, struct nd_view v, bool wants_marks, bool 
     if (nd_page_has_crowded_element(v))
         return nd_parsing_refuse(p, "page has an element with more than %d attributes",
                                  ND_ATTRIBUTES_MAX);
-    nd_page_clear(r.page, wants_marks, wants_tree);
+    nd_page_clear(r.page, wants);
     if (v.len > 0 && !read_page(&r, v))
         return ND_ENOMEM;
     if (r.is_too_deep)
         return nd_parsing_refuse(p, "page has elements nested deeper than %d", DEPTH_MAX);
+    if (wants.content)
+        nd_page_drop_boilerplate(r.page);
     return 1;
 }
 
 static int read_and_compose(struct nd_parsing *p, struct nd_view page)
 {
     const struct nd_input_options *o = &p->parser->options;
-    int status = nd_html_read(p, page, o->markup, o->elements);
+    struct nd_page_wanted wants = {o->markup, o->elements, o->boilerplate == ND_BOILERPLATE_DROP};
+    int status = nd_html_read(p, page, wants);
 
     return status == 1 ? compose(p) : status;
 }

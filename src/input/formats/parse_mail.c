@@ -29,7 +29,7 @@ static bool append(struct nd_buffer *b, struct nd_view v)
 /* The text of an HTML part; its title is not seen. */
 static int read_page(struct nd_parsing *p, struct nd_view page, struct nd_view *text)
 {
-    int status = nd_html_read(p, page, false, false);
+    int status = nd_html_read(p, page, (struct nd_page_wanted){.marks = false});
 
     *text = (struct nd_view){p->parser->page.text.data, p->parser->page.text.len};
     return status;

@@ -80,10 +80,10 @@ int nd_parsing_refuse(struct nd_parsing *p, const char *format, ...) ND_PRINTF(2
 /* ---- For parsers that do more themselves ---- */
 
 /*
- * The visible text of a page in valid UTF-8 to parser->page, with its title, and its marks and its
- * elements if they are wanted: 1, 0 (refused), ND_ENOMEM.
+ * Read the visible text of a page in valid UTF-8, its title, and what else is wanted, into
+ * parser->page: 1, 0 (refused), ND_ENOMEM.
  */
-int nd_html_read(struct nd_parsing *p, struct nd_view page, bool wants_marks, bool wants_tree);
+int nd_html_read(struct nd_parsing *p, struct nd_view page, struct nd_page_wanted wants);
 
 /* document->text, which is valid UTF-8, is a page: make it what is seen of it.  1, 0, ND_ENOMEM. */
 int nd_html_of_text(struct nd_parsing *p);

@@ -41,7 +41,7 @@ int nd_xml_read_page(struct nd_parsing *p, struct nd_view raw, bool is_escaped,
 
     if (status == 1 &&
         (!is_escaped || memchr(page.data, '<', page.len) || memchr(page.data, '&', page.len))) {
-        status = nd_html_read(p, page, false, false);
+        status = nd_html_read(p, page, (struct nd_page_wanted){.marks = false});
         page = (struct nd_view){p->parser->page.text.data, p->parser->page.text.len};
         if (status == 1)
             return nd_xml_keep(p, page, text);

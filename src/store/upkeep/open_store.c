@@ -323,7 +323,13 @@ static enum nd_status list_reads(struct nd_store *store, struct nd_error *err)
         if (same == n)
             field[n++] = name;
     }
-    store->reads = (struct nd_store_reads){beside->markup, beside->elements, field, n};
+    store->reads = (struct nd_store_reads){
+        .markup = beside->markup,
+        .elements = beside->elements,
+        .boilerplate = nd_recipe_sketch_params(store->recipe).boilerplate,
+        .field = field,
+        .n_fields = n,
+    };
     return ND_OK;
 }
 

@@ -55,6 +55,11 @@ static enum nd_status check_reads(const struct nd_store *from, const struct nd_s
         return nd_fail(err, ND_EINVAL,
                        "%s: has no %s, which the recipe reads: post the documents again",
                        from->folder, what);
+    if (from->reads.boilerplate != to->reads.boilerplate)
+        return nd_fail(err, ND_EINVAL,
+                       "%s: the texts of its pages were made with another boilerplate than the "
+                       "recipe's: post the documents again",
+                       from->folder);
     for (size_t i = 0; i < read->n_names; i++, name += strlen(name) + 1)
         if (!has_name(kept, name))
             return nd_fail(

@@ -159,6 +159,39 @@ static void values_may_have_weights_of_their_own(void **state)
     nd_metadata_free(m);
 }
 
+/* Return the hash of the only feature of a value; 0: it has none. */
+static uint64_t hash_of(const char *fields, const char *value)
+{
+    struct nd_metadata *m = new_metadata(fields, "", 0);
+    struct nd_field field = {VIEW("url"), {value, strlen(value)}};
+    struct nd_document d = {.fields = &field, .n_fields = 1};
+    struct nd_metadata_features f = explain(m, &d);
+    uint64_t hash = f.count ? f.items[0].hash : 0;
+
+    assert_true(f.count <= 1);
+    nd_metadata_free(m);
+    return hash;
+}
+
+static void addresses_are_compared_in_their_canonical_form(void **state)
+{
+    static const char list[] = "url:1:address", page[] = "http://a.org/B-c?x=1&y=2";
+    struct nd_metadata *m = new_metadata(list, "", 0);
+    struct nd_field field = {VIEW("url"), VIEW("HTTP://A.org:80/./B-c?y=2&utm_id=3&x=1#d")};
+    struct nd_document d = {.fields = &field, .n_fields = 1};
+    struct nd_metadata_features f = explain(m, &d);
+
+    (void)state;
+    assert_text(&f, "url=http://a.org/B-c?x=1&y=2\n");
+    assert_int_equal(f.items[0].weight, ND_WEIGHT_ONE);
+    assert_true(f.items[0].hash == hash_of(list, page));
+    assert_true(hash_of(list, page) != hash_of("url", page));
+    assert_true(hash_of(list, page) != hash_of(list, "http://a.org/b-c?x=1&y=2"));
+    assert_true(hash_of(list, page) != hash_of(list, "http://a.org/B/c?x=1&y=2"));
+    assert_true(hash_of(list, " \t") == 0);
+    nd_metadata_free(m);
+}
+
 static void extremes_weigh_much_and_the_middle_little(void **state)
 {
     static const char list[] = "views:2:0:100";
@@ -331,6 +364,7 @@ int main(void)
         cmocka_unit_test(the_name_is_part_of_the_feature),
         cmocka_unit_test(the_values_of_an_array_are_features_each),
         cmocka_unit_test(values_may_have_weights_of_their_own),
+        cmocka_unit_test(addresses_are_compared_in_their_canonical_form),
         cmocka_unit_test(extremes_weigh_much_and_the_middle_little),
         cmocka_unit_test(buckets_have_the_whole_weight),
         cmocka_unit_test(forced_fields_come_in_order),

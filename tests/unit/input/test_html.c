@@ -51,6 +51,61 @@ static void visible_text_and_title_are_taken(void **state)
     shows("<body>text<title>late</title>more</body>", "{late\ntext\nmore} title=late");
 }
 
+/* A page that reads markup and leaves boilerplate out. */
+static void has_content(const char *page, const char *text, const char *spans, const char *links)
+{
+    struct nd_input_options o = nd_input_options_default();
+    struct nd_source source = {.path = "", .format = ND_FORMAT_HTML};
+    struct nd_buffer b = {0};
+    struct nd_bad_record bad;
+    struct nd_document d;
+    struct nd_parser *parser;
+    struct reading r = {0};
+
+    o.markup = 1;
+    o.boilerplate = ND_BOILERPLATE_DROP;
+    parser = nd_parser_new(&o, NULL);
+    assert_true(nd_buffer_append(&b, page, strlen(page)));
+    assert_int_equal(
+        nd_parser_parse(parser, &source, (struct nd_view){b.data, b.len}, &d, NULL, &bad), 1);
+    assert_int_equal(d.text.len, strlen(text));
+    assert_memory_equal(d.text.data, text, d.text.len);
+    for (size_t i = 0; i < d.n_markup; i++)
+        put(&r.log, "[%.*s]", (int)d.markup[i].len, d.text.data + d.markup[i].offset);
+    put(&r.log, "%s", " ");
+    for (size_t i = 0; i < d.n_links; i++)
+        put(&r.log, "%.*s=%.*s;", (int)d.links[i].target.len, d.links[i].target.data,
+            (int)d.links[i].len, d.text.data + d.links[i].offset);
+    assert_true(r.log.len >= strlen(spans) + 1 + strlen(links));
+    assert_memory_equal(r.log.data, spans, strlen(spans));
+    assert_memory_equal(r.log.data + strlen(spans) + 1, links, strlen(links));
+    close_reading(&r);
+    nd_buffer_release(&b);
+    nd_parser_free(parser);
+}
+
+#define TEN "one two three four five six seven eight nine ten"
+#define MENU "<ul><li><a href=/h>Home</a><li><b><a href=/n>News</a></b></ul>"
+
+static void boilerplate_leaves_with_its_marks_and_links(void **state)
+{
+    (void)state;
+    has_content("<title>T</title><body>" MENU "<p>" TEN " <b>" TEN "</b> <a href=/x>" TEN
+                "</a> " TEN "<p>" TEN " " TEN "<div>(c) us</div><p>" TEN " " TEN,
+                "T\n" TEN " " TEN " " TEN " " TEN "\n" TEN " " TEN "\n(c) us", "[T][" TEN "]",
+                "/x=" TEN ";");
+    has_content(MENU "<pre>x = 1;\n<a href=/y>y</a>\n" TEN " " TEN "</pre>" MENU,
+                "x = 1;\ny\n" TEN " " TEN, "", "/y=y;");
+}
+
+static void a_page_with_little_text_keeps_what_is_no_link_or_all(void **state)
+{
+    (void)state;
+    has_content(MENU "<p>" TEN "<p>" TEN, TEN "\n" TEN, "", "");
+    has_content(MENU "<p>" TEN, "Home\nNews\n" TEN, "[News]", "/h=Home;/n=News;");
+    has_content("", "", "", "");
+}
+
 static void entities_are_decoded_once(void **state)
 {
     (void)state;
@@ -367,6 +422,8 @@ static void words_of_a_script_are_no_attributes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boilerplate_leaves_with_its_marks_and_links),
+        cmocka_unit_test(a_page_with_little_text_keeps_what_is_no_link_or_all),
         cmocka_unit_test(elements_have_a_limit_of_attributes),
         cmocka_unit_test(words_of_a_script_are_no_attributes),
         cmocka_unit_test(pages_may_end_anywhere),
