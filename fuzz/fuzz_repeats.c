@@ -12,8 +12,7 @@ struct cutting {
     struct nd_text_units *units;
     struct nd_record_cutter *cutter;
     struct nd_window_list list;
-    struct nd_text_range *range;
-    size_t n_ranges, capacity;
+    struct nd_text_ranges ranges;
     struct nd_buffer record, left;
     uint64_t state;
 };
@@ -28,10 +27,9 @@ static void choose_ranges(struct cutting *c, struct nd_view text)
 {
     uint32_t before = 0;
 
-    c->n_ranges = 0;
+    c->ranges.n = 0;
     for (size_t i = 0; i < c->list.n; i++) {
         const struct nd_text_window *w = &c->list.item[i];
-        struct nd_text_range *last = c->n_ranges ? &c->range[c->n_ranges - 1] : NULL;
 
         require(w->from < w->to && w->to <= text.len && w->from >= before);
         require(begins_character(text, w->from) && begins_character(text, w->to));
@@ -39,12 +37,7 @@ static void choose_ranges(struct cutting *c, struct nd_view text)
         c->state = nd_mix64(c->state + 1);
         if (c->state % 3 == 0)
             continue;
-        if (last && w->from <= last->to) {
-            last->to = w->to > last->to ? w->to : last->to;
-            continue;
-        }
-        require(ND_RESERVE(c->range, &c->capacity, c->n_ranges + 1));
-        c->range[c->n_ranges++] = (struct nd_text_range){w->from, w->to};
+        require(nd_text_ranges_add(&c->ranges, w->from, w->to));
     }
 }
 
@@ -53,16 +46,16 @@ static void check_left(const struct cutting *c, struct nd_view text)
 {
     size_t at = 0, from = 0;
 
-    for (size_t i = 0; i <= c->n_ranges; i++) {
-        const size_t to = i < c->n_ranges ? c->range[i].from : text.len;
+    for (size_t i = 0; i <= c->ranges.n; i++) {
+        const size_t to = i < c->ranges.n ? c->ranges.item[i].from : text.len;
 
         require(c->left.len - at >= to - from &&
                 memcmp(c->left.data + at, text.data + from, to - from) == 0);
         at += to - from;
-        if (i == c->n_ranges)
+        if (i == c->ranges.n)
             break;
-        from = c->range[i].to;
-        if (c->range[i].from > 0 && from < text.len && at < c->left.len &&
+        from = c->ranges.item[i].to;
+        if (c->ranges.item[i].from > 0 && from < text.len && at < c->left.len &&
             c->left.data[at] == ' ' && text.data[from] != ' ')
             at++;
     }
@@ -76,10 +69,10 @@ static void check_tokens(const struct cutting *c, struct nd_view text)
 
     if (c->params.cut == ND_REPEATS_PASSAGES)
         return;
-    for (size_t i = 0; i < c->n_ranges; i++)
-        tokens -=
-            nd_text_units_count(c->units, (struct nd_view){text.data + c->range[i].from,
-                                                           c->range[i].to - c->range[i].from});
+    for (size_t i = 0; i < c->ranges.n; i++)
+        tokens -= nd_text_units_count(
+            c->units, (struct nd_view){text.data + c->ranges.item[i].from,
+                                       c->ranges.item[i].to - c->ranges.item[i].from});
     require(tokens == nd_text_units_count(c->units, (struct nd_view){c->left.data, c->left.len}));
 }
 
@@ -95,10 +88,10 @@ static void cut(struct cutting *c, const struct nd_source *source, const struct 
     text = parsed.document.text;
     require(nd_text_units_list(c->units, text, NULL, &c->list));
     choose_ranges(c, text);
-    if (!c->n_ranges)
+    if (!c->ranges.n)
         return;
-    require(nd_record_cut(c->cutter, &parsed, c->range, c->n_ranges, &c->record, &c->left, NULL) ==
-            ND_OK);
+    require(nd_text_cut(text, &c->ranges, &c->left));
+    require(nd_record_cut(c->cutter, &parsed, &c->ranges, &c->record, NULL) == ND_OK);
     check_left(c, text);
     check_tokens(c, text);
     if (source->format == ND_FORMAT_TEXT)
@@ -156,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cut_all(&c, path, &o);
     (void)close(fd);
     free(c.list.item);
-    free(c.range);
+    free(c.ranges.item);
     nd_buffer_release(&c.record);
     nd_buffer_release(&c.left);
     return 0;

@@ -63,7 +63,7 @@ declare -A may=(
     [server/connections]="server/connections server/wire store base"
     [server]="server server/connections server/wire store evidence engine recipe match input input/streams input/formats input/library text index base"
     [cli/service]="server store base"
-    [python/native]="loads sketches evidence candidates record engine engine/document recipe match feature sketch text index hamming/plan hamming/join
+    [python/native]="uses/repeats loads sketches evidence candidates record engine engine/document recipe match feature sketch text index hamming/plan hamming/join
         hamming/memory hamming/file base"
 )
 

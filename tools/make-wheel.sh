@@ -32,6 +32,7 @@ layers=$(sed -nE '/^set\(core_layers/,/\)/p' CMakeLists.txt | tr '()' '  ' | sed
         tools/list-files.sh "src/loads/$name.*"
     done
     tools/list-files.sh 'src/sketches/sketches.*' 'src/sketches/sketched_fields.*'
+    tools/list-files.sh 'src/uses/repeats/text_*' 'src/uses/repeats/repeat_cuts.*' src/input/formats/lines.h
     tools/list-files.sh CMakeLists.txt LICENSE 'cmake/*' 'include/*'
 } >"$folder/files"
 tar -cf - -T "$folder/files" | tar -xf - -C "$stage/core"

@@ -20,6 +20,7 @@ from ._live import Index, Match
 from ._native import Error, InvalidError, UnsupportedError, canonical_url, unicode_version, version
 from ._pairs import pairs
 from ._recipe import Recipe, shipped_recipes
+from ._repeats import Repeats, repeats
 from ._run import FilesResult, dedup_files
 from ._sketch import Sketcher
 from ._sketch_file import Sketches, read_sketches, write_sketches
@@ -52,6 +53,7 @@ __all__ = [
     "Match",
     "Nearest",
     "Recipe",
+    "Repeats",
     "Result",
     "ServiceError",
     "Sketcher",
@@ -71,6 +73,7 @@ __all__ = [
     "hamming_pairs",
     "pairs",
     "read_sketches",
+    "repeats",
     "shipped_recipes",
     "text_of_tokens",
     "tokens_of_text",

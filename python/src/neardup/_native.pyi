@@ -164,6 +164,17 @@ def filter(
     progress: Callable[[int, int], object] | None,
     /,
 ) -> tuple[bytes, int, tuple[_Columns, _Columns, _Columns]]: ...
+def repeats(
+    frame: Frame,
+    parts: tuple[int, int, int],
+    first: bytes | None,
+    resemblance: bytes | None,
+    folder: str,
+    threads: int,
+    progress: Callable[[int, int], object] | None,
+    /,
+) -> tuple[_Column, _Columns, int, bytes, bytes]: ...
+def repeats_parts(frame: Frame, cut: int, tokens: int, /) -> tuple[_Column, int]: ...
 def compare(
     recipe: Recipe,
     frame: Frame,

@@ -321,44 +321,7 @@ static void find_text(const struct nd_record_cutter *c, const struct nd_parsed *
     *w = (struct written_text){.bytes = record.data, .at = from, .end = record.len};
 }
 
-/* ---- Neighbours of a range ------------------------------------------------------------------- */
-
-/* Check that no token can have this code point, nor go on across it.  Negative: out of memory. */
-static int is_separator(const char *code, size_t len)
-{
-    struct nd_token *token = NULL;
-    size_t n = 0;
-    int is_none;
-
-    if (len == 1 && (unsigned char)*code < 0x80)
-        return !((*code >= '0' && *code <= '9') || ((*code | 32) >= 'a' && (*code | 32) <= 'z'));
-    if (nd_text_tokens(code, len, &token, &n, NULL) != ND_OK)
-        return ND_ENOMEM;
-    is_none = n == 0;
-    free(token);
-    /* Code points that are ignored separate nothing. */
-    return is_none && nd_text_length(code, len) > 0;
-}
-
-/* Check whether what stands before and behind a range could become one token.  Negative: out of
- * memory. */
-static int would_join(struct nd_view text, size_t from, size_t to)
-{
-    size_t before = from, after = to;
-    int left, right;
-
-    if (from == 0 || to == text.len)
-        return 0;
-    do
-        before--;
-    while (before > 0 && (text.data[before] & 0xC0) == 0x80);
-    do
-        after++;
-    while (after < text.len && (text.data[after] & 0xC0) == 0x80);
-    left = is_separator(text.data + before, from - before);
-    right = left == 0 ? is_separator(text.data + to, after - to) : 1;
-    return left < 0 || right < 0 ? ND_ENOMEM : !left && !right;
-}
+/* ---- Cells that need another form -------------------------------------------------------------- */
 
 /* Whether a row is blank, and would be no record: its only cell is empty. */
 static bool is_blank_row(const struct nd_buffer *record, size_t from, size_t tail)
@@ -397,23 +360,17 @@ static bool quote_cell(struct nd_buffer *record, size_t from, size_t tail)
 
 /* ---- A record without them ------------------------------------------------------------------- */
 
-/* Append what stands before a range, and step behind it.  record NULL: to the text alone. */
+/* Append what stands before a range of the text, and step behind it. */
 static enum nd_status step_over(struct written_text *w, struct nd_view text, size_t *from,
-                                size_t *text_from, const struct nd_text_range *range,
-                                struct nd_buffer *record, struct nd_buffer *left,
+                                const struct nd_text_range *range, struct nd_buffer *record,
                                 struct nd_error *err)
 {
-    const int joins = would_join(text, range->from, range->to);
-    bool done = joins >= 0 &&
-                nd_buffer_append(left, text.data + *text_from, range->from - *text_from) &&
-                (!joins || nd_buffer_append(left, " ", 1));
+    const int joins = nd_text_joins(text, range);
+    bool done = joins >= 0;
 
-    *text_from = range->to;
-    if (!done || !record)
-        return done ? ND_OK : no_memory(err);
-    if (!walk_to(w, range->from))
+    if (range->to > text.len || !walk_to(w, range->from))
         return changed(err);
-    done = nd_buffer_append(record, w->bytes + *from, w->at - *from);
+    done = done && nd_buffer_append(record, w->bytes + *from, w->at - *from);
     /* A backslash that stands for itself must not make an escape with what follows. */
     if (w->writing == IN_TSV && range->from && text.data[range->from - 1] == '\\' &&
         w->last_len == 1)
@@ -456,26 +413,19 @@ static bool end_record(const struct written_text *w, size_t begin, size_t from, 
 }
 
 enum nd_status nd_record_cut(struct nd_record_cutter *c, const struct nd_parsed *parsed,
-                             const struct nd_text_range *range, size_t n, struct nd_buffer *record,
-                             struct nd_buffer *left, struct nd_error *err)
+                             const struct nd_text_ranges *ranges, struct nd_buffer *record,
+                             struct nd_error *err)
 {
-    const struct nd_view text = parsed->document.text;
     struct written_text w = {.bytes = NULL};
-    size_t from = 0, text_from = 0, begin, len;
-    enum nd_status status = record ? find_written(c, parsed, &w, err) : ND_OK;
+    enum nd_status status = find_written(c, parsed, &w, err);
+    const size_t begin = w.at;
+    size_t from = 0, len;
 
-    left->len = 0;
-    if (record)
-        record->len = 0;
-    begin = w.at;
+    record->len = 0;
     len = w.bytes == c->row.data ? c->row.len : parsed->record.bytes.len;
-    for (size_t i = 0; status == ND_OK && i < n; i++)
-        status = range[i].to > text.len
-                     ? changed(err)
-                     : step_over(&w, text, &from, &text_from, &range[i], record, left, err);
-    if (status == ND_OK && !nd_buffer_append(left, text.data + text_from, text.len - text_from))
-        status = no_memory(err);
-    if (status == ND_OK && record && !end_record(&w, begin, from, len, record))
+    for (size_t i = 0; status == ND_OK && i < ranges->n; i++)
+        status = step_over(&w, parsed->document.text, &from, &ranges->item[i], record, err);
+    if (status == ND_OK && !end_record(&w, begin, from, len, record))
         status = no_memory(err);
     return status;
 }

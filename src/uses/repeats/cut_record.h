@@ -10,11 +10,7 @@
 
 #include "base/memory.h"
 #include "reading/parsed.h"
-
-/* Bytes of a text. */
-struct nd_text_range {
-    uint32_t from, to;
-};
+#include "uses/repeats/text_cut.h"
 
 /* Working memory. */
 struct nd_record_cutter;
@@ -25,13 +21,12 @@ struct nd_record_cutter *nd_record_cutter_new(const struct nd_input_options *opt
 void nd_record_cutter_free(struct nd_record_cutter *c);
 
 /*
- * Write the record without n ranges of its text, which are in order and disjoint, to *record (NULL:
- * nowhere), and the text that is left to *text; both replace what was there.  One space takes the
- * place of a range if its neighbours could otherwise become one token.  A record is one of JSON Lines
- * or a table, whose text is one field, or of plain text; for the text alone it may be any.  ND_ECHANGED: its text does not have these bytes; ND_ENOMEM.
+ * Write the record without these ranges of its text to *record, in place of what was there: its text
+ * is then that of nd_text_cut.  It is one of JSON Lines or a table, whose text is one field, or of
+ * plain text.  ND_ECHANGED: its text does not have these bytes; ND_ENOMEM.
  */
 enum nd_status nd_record_cut(struct nd_record_cutter *c, const struct nd_parsed *parsed,
-                             const struct nd_text_range *range, size_t n, struct nd_buffer *record,
-                             struct nd_buffer *text, struct nd_error *err);
+                             const struct nd_text_ranges *ranges, struct nd_buffer *record,
+                             struct nd_error *err);
 
 #endif

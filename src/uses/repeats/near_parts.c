@@ -125,12 +125,6 @@ void nd_near_parts_free(struct nd_near_parts *near)
     free(near);
 }
 
-/* Whether a unit may be cut by itself or with others. */
-static bool is_part(const struct nd_near_parts *near, const struct nd_text_window *unit)
-{
-    return nd_text_units_width(near->params) > 1 || unit->tokens >= near->params->tokens;
-}
-
 enum nd_status nd_near_parts_add(struct nd_near_parts *near, struct nd_view text,
                                  const struct nd_window_list *units, struct nd_error *err)
 {
@@ -140,7 +134,7 @@ enum nd_status nd_near_parts_add(struct nd_near_parts *near, struct nd_view text
     for (size_t i = 0; i < units->n; i++) {
         const struct nd_text_window *w = &units->item[i];
 
-        if (!is_part(near, w))
+        if (!nd_text_units_may_repeat(near->params, w))
             continue;
         nd_json_open(out, '{');
         nd_json_put_uint(out, "id", near->n_added++);
@@ -241,7 +235,7 @@ static enum nd_status find_firsts(struct nd_near_parts *near, uint32_t document,
         const struct nd_text_window *w = &units->item[i];
         const uint64_t part = near->n_represented;
 
-        if (!is_part(near, w))
+        if (!nd_text_units_may_repeat(near->params, w))
             continue;
         near->n_represented++;
         near->first[i] = part;
@@ -260,24 +254,10 @@ static enum nd_status find_firsts(struct nd_near_parts *near, uint32_t document,
 enum nd_status nd_near_parts_represent(struct nd_near_parts *near, uint32_t document,
                                        struct nd_window_list *units, struct nd_error *err)
 {
-    const size_t width = nd_text_units_width(near->params);
     const enum nd_status status = find_firsts(near, document, units, err);
-    size_t n = 0;
 
-    for (size_t i = 0; status == ND_OK && i + width <= units->n; i++) {
-        const struct nd_text_window *first = &units->item[i];
-        struct nd_text_window window = {
-            .unit = (uint32_t)i, .from = first->from, .to = first[width - 1].to};
-
-        for (size_t k = 0; k < width; k++)
-            window.tokens += first[k].tokens;
-        if (window.tokens < near->params->tokens)
-            continue;
-        nd_hash_bytes_128(near->first + i, width * sizeof *near->first, &window.hash[0],
-                          &window.hash[1]);
-        units->item[n++] = window;
-    }
-    units->n = n;
+    if (status == ND_OK)
+        nd_text_units_join(near->params, near->first, units);
     return status;
 }
 

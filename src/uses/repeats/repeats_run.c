@@ -64,8 +64,7 @@ struct repeating {
 
     /* The second run: the next cut, and those of the document at hand. */
     const struct nd_repeat_cut *cut; /* NULL: there are no more */
-    struct nd_text_range *range;     /* their union */
-    size_t n_ranges, range_capacity;
+    struct nd_text_ranges ranges;    /* their union */
     struct nd_record_cutter *cutter;
     struct nd_buffer record, text;
     struct nd_domain_counts domains;
@@ -76,41 +75,12 @@ struct repeating {
     struct nd_buffer found;
 };
 
-struct nd_repeats_params nd_repeats_params_default(void)
-{
-    return (struct nd_repeats_params){.cut = ND_REPEATS_LINES, .occurrences = 2};
-}
-
-const char *nd_repeats_cut_name(enum nd_repeats_cut cut)
-{
-    static const char *const names[] = {"lines", "paragraphs", "sentences", "passages"};
-
-    return names[cut];
-}
-
 static enum nd_status no_memory(struct nd_error *err)
 {
     return nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
-
-static enum nd_status check_params(const struct nd_repeats_params *p, struct nd_error *err)
-{
-    if (p->tokens > ND_REPEATS_TOKENS_MAX)
-        return nd_fail(err, ND_EINVAL, "tokens: must be at most %d", ND_REPEATS_TOKENS_MAX);
-    if (p->occurrences < 2 || p->occurrences > ND_REPEATS_OCCURRENCES_MAX)
-        return nd_fail(err, ND_EINVAL, "occurrences: must be from 2 to %d",
-                       ND_REPEATS_OCCURRENCES_MAX);
-    if (p->near.p && p->cut == ND_REPEATS_PASSAGES)
-        return nd_fail(
-            err, ND_EINVAL,
-            "near: passages of so many words are cut where they are equal; near ones are "
-            "lines, paragraphs or sentences");
-    if (p->near.p > p->near.q)
-        return nd_fail(err, ND_EINVAL, "near: must be at most 1");
-    return ND_OK;
-}
 
 /* Check that every input can be read twice: the standard input only as a file. */
 static enum nd_status check_paths(const struct nd_run_options *o, struct nd_error *err)
@@ -566,33 +536,17 @@ static enum nd_status take_cuts(struct repeating *r, const struct nd_parsed *par
 {
     enum nd_status status = ND_OK;
 
-    r->n_ranges = 0;
+    r->ranges.n = 0;
     while (status == ND_OK && r->cut && r->cut->document == r->document) {
-        struct nd_text_range *last = r->n_ranges ? &r->range[r->n_ranges - 1] : NULL;
-
         if (r->names)
             status = put_row(r, parsed, r->cut, err);
         r->counts->cuts++;
-        if (last && r->cut->from <= last->to) {
-            last->to = r->cut->to > last->to ? r->cut->to : last->to;
-        } else {
-            if (!ND_RESERVE(r->range, &r->range_capacity, r->n_ranges + 1))
-                return no_memory(err);
-            r->range[r->n_ranges++] = (struct nd_text_range){r->cut->from, r->cut->to};
-        }
+        if (status == ND_OK && !nd_text_ranges_add(&r->ranges, r->cut->from, r->cut->to))
+            return no_memory(err);
         if (status == ND_OK)
             status = next_cut(r, err);
     }
     return status;
-}
-
-static uint64_t ranges_bytes(const struct repeating *r)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < r->n_ranges; i++)
-        bytes += r->range[i].to - r->range[i].from;
-    return bytes;
 }
 
 /* Write a record, or its text. */
@@ -612,13 +566,16 @@ static enum nd_status put_record(struct repeating *r, const struct nd_parsed *pa
 static enum nd_status put_shortened(struct repeating *r, const struct nd_parsed *parsed,
                                     struct nd_error *err)
 {
-    enum nd_status status = nd_record_cut(r->cutter, parsed, r->range, r->n_ranges,
-                                          r->params->texts ? NULL : &r->record, &r->text, err);
+    enum nd_status status = ND_OK;
     int64_t tokens;
 
+    if (!nd_text_cut(parsed->document.text, &r->ranges, &r->text))
+        return no_memory(err);
+    if (!r->params->texts)
+        status = nd_record_cut(r->cutter, parsed, &r->ranges, &r->record, err);
     if (status != ND_OK)
         return status;
-    r->counts->cut_bytes += ranges_bytes(r);
+    r->counts->cut_bytes += nd_text_ranges_bytes(&r->ranges);
     r->counts->changed++;
     tokens = nd_text_units_count(r->units[0], (struct nd_view){r->text.data, r->text.len});
     if (tokens < 0)
@@ -653,10 +610,10 @@ static enum nd_status put_document(void *context, const struct nd_parsed *parsed
     r->document++;
     r->counts->text_bytes += parsed->document.text.len;
     if (!nd_domain_counts_add(&r->domains, domain_of(r, &parsed->document),
-                              parsed->document.text.len, ranges_bytes(r)))
+                              parsed->document.text.len, nd_text_ranges_bytes(&r->ranges)))
         return no_memory(err);
     nd_id_note(&r->use.run.ids, parsed);
-    if (r->n_ranges)
+    if (r->ranges.n)
         return put_shortened(r, parsed, err);
     return put_record(r, parsed, parsed->record.bytes, parsed->document.text, err);
 }
@@ -759,7 +716,7 @@ static void release(struct repeating *r)
     nd_near_parts_free(r->near);
     release_lists(r);
     nd_record_cutter_free(r->cutter);
-    free(r->range);
+    free(r->ranges.item);
     nd_buffer_release(&r->record);
     nd_buffer_release(&r->text);
     nd_buffer_release(&r->found);
@@ -791,9 +748,7 @@ enum nd_status nd_run_repeats(const struct nd_run_options *options,
     err = err ? err : &room;
     *err = (struct nd_error){0};
     *counts = (struct nd_repeats_summary){0};
-    if (!own.tokens)
-        own.tokens = own.cut == ND_REPEATS_PASSAGES ? ND_REPEATS_PASSAGE_TOKENS : 1;
-    status = check_params(&own, err);
+    status = nd_text_units_check(&own, err);
     if (status == ND_OK)
         status = check_options(options, &own, err);
     if (status == ND_OK && own.cut == ND_REPEATS_PASSAGES)

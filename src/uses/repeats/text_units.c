@@ -34,6 +34,37 @@ struct nd_text_units {
     size_t n_anchors, anchor_capacity;
 };
 
+struct nd_repeats_params nd_repeats_params_default(void)
+{
+    return (struct nd_repeats_params){.cut = ND_REPEATS_LINES, .occurrences = 2};
+}
+
+const char *nd_repeats_cut_name(enum nd_repeats_cut cut)
+{
+    static const char *const names[] = {"lines", "paragraphs", "sentences", "passages"};
+
+    return names[cut];
+}
+
+enum nd_status nd_text_units_check(struct nd_repeats_params *p, struct nd_error *err)
+{
+    if (!p->tokens)
+        p->tokens = p->cut == ND_REPEATS_PASSAGES ? ND_REPEATS_PASSAGE_TOKENS : 1;
+    if (p->tokens > ND_REPEATS_TOKENS_MAX)
+        return nd_fail(err, ND_EINVAL, "tokens: must be at most %d", ND_REPEATS_TOKENS_MAX);
+    if (p->occurrences < 2 || p->occurrences > ND_REPEATS_OCCURRENCES_MAX)
+        return nd_fail(err, ND_EINVAL, "occurrences: must be from 2 to %d",
+                       ND_REPEATS_OCCURRENCES_MAX);
+    if (p->near.p && p->cut == ND_REPEATS_PASSAGES)
+        return nd_fail(
+            err, ND_EINVAL,
+            "near: passages of so many words are cut where they are equal; near ones are "
+            "lines, paragraphs or sentences");
+    if (p->near.p > p->near.q)
+        return nd_fail(err, ND_EINVAL, "near: must be at most 1");
+    return ND_OK;
+}
+
 struct nd_text_units *nd_text_units_new(const struct nd_repeats_params *params)
 {
     struct nd_text_units *u = calloc(1, sizeof *u);
@@ -166,6 +197,33 @@ static bool cut_units(struct nd_text_units *u, struct nd_view text)
 size_t nd_text_units_width(const struct nd_repeats_params *params)
 {
     return params->cut == ND_REPEATS_SENTENCES ? SENTENCES : 1;
+}
+
+bool nd_text_units_may_repeat(const struct nd_repeats_params *params,
+                              const struct nd_text_window *unit)
+{
+    return nd_text_units_width(params) > 1 || unit->tokens >= params->tokens;
+}
+
+void nd_text_units_join(const struct nd_repeats_params *params, const uint64_t *number,
+                        struct nd_window_list *list)
+{
+    const size_t width = nd_text_units_width(params);
+    size_t n = 0;
+
+    for (size_t i = 0; i + width <= list->n; i++) {
+        const struct nd_text_window *first = &list->item[i];
+        struct nd_text_window window = {
+            .unit = (uint32_t)i, .from = first->from, .to = first[width - 1].to};
+
+        for (size_t k = 0; k < width; k++)
+            window.tokens += first[k].tokens;
+        if (window.tokens < params->tokens)
+            continue;
+        nd_hash_bytes_128(number + i, width * sizeof *number, &window.hash[0], &window.hash[1]);
+        list->item[n++] = window;
+    }
+    list->n = n;
 }
 
 bool nd_text_units_each(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list)

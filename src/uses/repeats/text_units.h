@@ -30,6 +30,9 @@ struct nd_window_list {
     size_t n, capacity;
 };
 
+/* Set tokens = 0 to its default, and check that the parameters are in range: ND_EINVAL. */
+enum nd_status nd_text_units_check(struct nd_repeats_params *params, struct nd_error *err);
+
 /* The working memory of one thread. */
 struct nd_text_units;
 
@@ -51,6 +54,13 @@ bool nd_text_units_list(struct nd_text_units *u, struct nd_view text,
 bool nd_text_units_each(struct nd_text_units *u, struct nd_view text, struct nd_window_list *list);
 /* How many units a window has: one, or three sentences. */
 size_t nd_text_units_width(const struct nd_repeats_params *params);
+/* Whether a unit may be cut, by itself or with others. */
+bool nd_text_units_may_repeat(const struct nd_repeats_params *params,
+                              const struct nd_text_window *unit);
+/* Turn the units that nd_text_units_each lists into windows, in place: they are equal if their units
+ * have equal numbers.  number[i] is read of units that may repeat. */
+void nd_text_units_join(const struct nd_repeats_params *params, const uint64_t *number,
+                        struct nd_window_list *list);
 
 /*
  * Append the anchors of a text's passages.  Each passage has one, the hash of the run of half as many
