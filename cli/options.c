@@ -282,6 +282,15 @@ const struct option option_table[] = {
      "skip: leave out files that are not text, such as PDF, images and Parquet, and fail if one is "
      "named explicitly; text: read them like any other file (default: skip)",
      FOR_INPUT, RUN},
+    {NULL, "filter", 0, "NAME|EXT:COMMAND",
+     "read files of another kind through a program: pdf, docx, odt or epub, ready-made; or COMMAND, "
+     "a line of shell that gets a file named .EXT on its standard input and writes its text; may be "
+     "repeated",
+     FOR_INPUT, RUN, .values = "pdf docx odt epub"},
+    {NULL, "filter-limits", 0, "LIMITS",
+     "what one run of a filter may take: seconds, memory of a process, bytes of text (default: "
+     "time=60,memory=2G,output=64M)",
+     FOR_INPUT, RUN},
     {NULL, "no-mail", 0, NULL,
      "do not read mail; GMime, which reads it, ends the program when memory runs out", FOR_INPUT,
      RUN},

@@ -35,6 +35,21 @@ static bool print_library(const struct nd_input_library *library)
     return !library->missing;
 }
 
+/* The programs of ready-made filters: each is only for one kind of file, and missed by none else. */
+static void print_filters(void)
+{
+    struct nd_input_filter filter;
+    char meaning[300];
+
+    for (size_t i = 0; nd_input_filter(i, &filter); i++) {
+        (void)snprintf(meaning, sizeof meaning, "--filter %s, for %s: %s%s%s", filter.name,
+                       filter.kind, filter.command,
+                       filter.is_installed ? "" : "; Debian's package ",
+                       filter.is_installed ? "" : filter.package);
+        print_row(filter.program, filter.is_installed ? "found" : "absent", meaning);
+    }
+}
+
 int cmd_doctor(struct settings *s)
 {
     bool has_all = true, has_service = find_server();
@@ -56,5 +71,6 @@ int cmd_doctor(struct settings *s)
                           : "serve, store, client: Debian's package neardup-server brings them");
     for (size_t i = 0; nd_input_library(i, &library); i++)
         has_all &= print_library(&library);
+    print_filters();
     return has_all && has_service ? 0 : 1;
 }

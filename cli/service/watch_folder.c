@@ -328,11 +328,13 @@ struct round {
     size_t next;
 };
 
-/* A file is a document that has its name as its id: a text or a page. */
+/* A file is a document that has its name as its id: a text or a page, or one that a
+ * filter reads. */
 static bool is_named(const struct nd_source *source)
 {
     return !source->is_container && !source->entry &&
-           (source->format == ND_FORMAT_TEXT || source->format == ND_FORMAT_HTML);
+           (source->format == ND_FORMAT_TEXT || source->format == ND_FORMAT_HTML ||
+            source->format == ND_FORMAT_FILTERED);
 }
 
 static int next_record(void *context, struct nd_record *record, const struct nd_source **source,

@@ -62,9 +62,13 @@ enum nd_format {
      * content), "title", "body", "id", "link", "date", "author" … (docs/format/feeds.md). */
     ND_FORMAT_FEED,
     /* Stories: SGML of Reuters and TREC, NITF, NewsML-G2 (docs/format/news.md). */
-    ND_FORMAT_NEWS
+    ND_FORMAT_NEWS,
+    /* A file of another kind, whose text a program of the user makes (nd_input_options.filters). As
+     * the option `format`: all files are of this kind, whatever their names are, and there is one
+     * filter. */
+    ND_FORMAT_FILTERED
 };
-#define ND_FORMAT_COUNT (ND_FORMAT_NEWS + 1)
+#define ND_FORMAT_COUNT (ND_FORMAT_FILTERED + 1)
 
 /* The word that options and the manifest use, such as "jsonl". */
 ND_API const char *nd_format_word(enum nd_format format);
@@ -110,6 +114,21 @@ struct nd_input_part {
 };
 #define ND_INPUT_PARTS_MAX (1 << 20)
 
+/*
+ * The limits of one run of a filter: what it may take of the clock, of memory (RLIMIT_AS, of each of
+ * its processes), and write.
+ */
+struct nd_filter_limits {
+    /* From 1 to ND_FILTER_SECONDS_MAX; default: 60. */
+    unsigned seconds;
+    /* Default: 2 GiB. */
+    uint64_t memory_bytes;
+    /* From 1 to ND_FILTER_OUTPUT_MAX; default: 64 MiB. */
+    uint64_t output_bytes;
+};
+#define ND_FILTER_SECONDS_MAX 86400
+#define ND_FILTER_OUTPUT_MAX (1 << 30)
+
 /* How to read.  Start from nd_input_options_default().  Everything that it points to is borrowed
  * for the life of the input. */
 struct nd_input_options {
@@ -147,6 +166,17 @@ struct nd_input_options {
     size_t n_globs;
     const char *const *excludes;
     size_t n_excludes;
+    /*
+     * Programs that make text of kinds of files which are not read otherwise (docs/format/input.md):
+     * "pdf,ps:COMMAND", the endings of names, and a line for /bin/sh, which gets the file on its
+     * standard input and writes its text, in UTF-8, on its standard output; or the name of a
+     * ready-made filter (nd_input_filter).  Of several for one ending the last counts.  A program
+     * that fails, or exceeds a limit, makes its file a bad record.  Programs run in the threads
+     * that parse.
+     */
+    const char *const *filters;
+    size_t n_filters;
+    struct nd_filter_limits filter_limits;
     /* Files of other parts are not opened, and stay ND_READ_OPEN.  A file that is divided is read
      * to its end: `records` of its source counts all of them, and that of the file those of the
      * part. */
@@ -230,6 +260,9 @@ struct nd_source {
     enum nd_read_state state;
     /* The file that it is or is in.  The caller counts `bad_records` there. */
     struct nd_input_file *file;
+    /* ND_FORMAT_FILTERED: the command that makes text of it, as long as the options live.  Otherwise
+     * NULL. */
+    const char *filter;
     /* XXH3 of the file as stored; of a file in an archive, of the archive.  Known at its end; 0 if
      * it could not be read to its end. */
     uint64_t bytes_hash;
@@ -390,6 +423,19 @@ struct nd_input_library {
  * none of this number.
  */
 ND_API int nd_input_library(size_t i, struct nd_input_library *row);
+
+/* A ready-made filter. */
+struct nd_input_filter {
+    /* The ending of names, which also selects it; and the kind of file, for messages. */
+    const char *name, *kind;
+    /* The command, the program in it, and Debian 12's package with that. */
+    const char *command, *program, *package;
+    /* 1: the program is in PATH. */
+    int is_installed;
+};
+
+/* Fill the row with the ready-made filter of this number, from 0 on: 1.  0: there is none. */
+ND_API int nd_input_filter(size_t i, struct nd_input_filter *row);
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,8 @@ extern "C" {
  *   format, unit, missing-text, text-format, binary, charset, id-field
  *   text-field     where the text is; each call adds a field, the first one in place of "text"
  *   glob, exclude  each call adds a pattern
+ *   filter         "pdf" or "EXT:COMMAND"; each call adds a filter
+ *   filter-limits  "time=60,memory=2G,output=64M", or some of these
  *   no-mail        (a flag)
  *   part           "2/7": only this part of the input (struct nd_input_part)
  *   strict         (a flag) stop at the first bad record or failing file, and publish nothing

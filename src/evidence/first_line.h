@@ -47,8 +47,8 @@ struct nd_first_line {
     const char *const *text_fields;
     size_t n_text_fields;
     const char *id_field;
-    const char *const *globs, *const *excludes;
-    size_t n_globs, n_excludes;
+    const char *const *globs, *const *excludes, *const *filters;
+    size_t n_globs, n_excludes, n_filters;
     const char *df_auto, *within, *security_field, *prefer_field;
     const char *const *prefer;
     size_t n_prefer;

@@ -2,6 +2,7 @@
 #include "input/formats/formats.h"
 #include "input/input_limit.h"
 #include "input/input_state.h"
+#include "input/library/text_filter.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +21,9 @@ struct nd_input_options nd_input_options_default(void)
         .text_fields = text,
         .n_text_fields = 1,
         .id_field = "id",
+        .filter_limits = {.seconds = 60,
+                          .memory_bytes = UINT64_C(2) << 30,
+                          .output_bytes = 64 << 20},
     };
 }
 
@@ -60,6 +64,23 @@ static bool copy_paths(struct nd_input *input, const char *const *paths, size_t 
     return true;
 }
 
+static enum nd_status check_filters(const struct nd_input_options *o, struct nd_error *err)
+{
+    const struct nd_filter_limits *limits = &o->filter_limits;
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < o->n_filters; i++)
+        status = nd_filter_check(o->filters[i], err);
+    if (status == ND_OK && o->format == ND_FORMAT_FILTERED && o->n_filters != 1)
+        status =
+            nd_fail(err, ND_EINVAL, "format filtered: needs one filter, not %zu", o->n_filters);
+    if (status == ND_OK && o->n_filters &&
+        (!limits->seconds || limits->seconds > ND_FILTER_SECONDS_MAX || !limits->memory_bytes ||
+         !limits->output_bytes || limits->output_bytes > ND_FILTER_OUTPUT_MAX))
+        status = nd_fail(err, ND_EINVAL, "filter limits: one of them is 0, or too large");
+    return status;
+}
+
 enum nd_status nd_input_options_check(const struct nd_input_options *o, struct nd_error *err)
 {
     if (o->n_text_fields == 0 || !o->text_fields)
@@ -76,9 +97,13 @@ enum nd_status nd_input_options_check(const struct nd_input_options *o, struct n
         (o->part.of && (o->part.number == 0 || o->part.number > o->part.of)))
         return nd_fail(err, ND_EINVAL, "part %u of %u: there is no such part", o->part.number,
                        o->part.of);
-    if ((o->n_fields && !o->fields) || (o->n_globs && !o->globs))
+    if ((o->n_fields && !o->fields) || (o->n_globs && !o->globs) || (o->n_filters && !o->filters))
         return nd_fail(err, ND_EINVAL, "%s is NULL, but its count is not 0",
-                       o->n_fields && !o->fields ? "fields" : "globs");
+                       o->n_fields && !o->fields ? "fields"
+                       : o->n_globs && !o->globs ? "globs"
+                                                 : "filters");
+    if (check_filters(o, err) != ND_OK)
+        return err ? err->status : ND_EINVAL;
     if (o->charset && nd_format_row(o->format)->names_charset)
         return nd_fail(err, ND_EINVAL,
                        "charset: applies to plain text, CSV, TSV and JSON Lines; HTML and mail "

@@ -123,6 +123,7 @@ static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
         f->known->lacks_rewritten = "its encoding, UTF-16,";
     if (f->entry_compression)
         f->known->lacks_rewritten = "the compression of files in it";
+    s->filter = format == ND_FORMAT_FILTERED ? f->filter : NULL;
     s->is_rereadable = f->is_regular && !f->unpacked && !f->entries && !f->recoded;
     kept->size = (uint64_t)f->st.bytes;
     kept->seconds = f->st.seconds;
@@ -176,14 +177,40 @@ static int refuse(struct nd_input *input, const char *mistake)
     return 0;
 }
 
-int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
+/* Begin a source whose format is known, and whose byte order mark has `mark` bytes. */
+static int begin_source(struct nd_input *input, struct nd_stream *stream, enum nd_format format,
+                        size_t mark)
 {
     struct nd_open_source *from = &input->from;
+
+    *from = (struct nd_open_source){.stream = stream};
+    from->source = nd_sources_add(&input->sources);
+    if (!from->source)
+        return ND_ENOMEM;
+    from->number = (uint32_t)(input->sources.count - 1);
+    from->cutter.cut = nd_format_cut(format, input->options.unit);
+    from->line = from->cutter.cut == &nd_cut_whole ? 0 : 1;
+    from->needs_header = nd_format_row(format)->has_header;
+    describe_source(input, from->source, format);
+    from->source->source.is_unicode =
+        mark > 0 || input->file.recoded != NULL || format == ND_FORMAT_FILTERED;
+    if (from->cutter.cut != &nd_cut_whole && mark) {
+        nd_stream_skip(stream, mark);
+        from->offset = mark;
+        from->has_mark = true;
+    }
+    return 1;
+}
+
+int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
+{
     const char *head, *mistake;
     const struct nd_binary_kind *binary;
     enum nd_format format;
     size_t len, mark;
 
+    if (input->file.filter)
+        return begin_source(input, stream, ND_FORMAT_FILTERED, 0);
     if (!nd_stream_peek(stream, 4, &head, &len))
         return ND_ENOMEM;
     if (is_utf32(head, len))
@@ -199,20 +226,5 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
     mistake = find_mistake(input, format, head + mark, len - mark);
     if (mistake)
         return refuse(input, mistake);
-    *from = (struct nd_open_source){.stream = stream};
-    from->source = nd_sources_add(&input->sources);
-    if (!from->source)
-        return ND_ENOMEM;
-    from->number = (uint32_t)(input->sources.count - 1);
-    from->cutter.cut = nd_format_cut(format, input->options.unit);
-    from->line = from->cutter.cut == &nd_cut_whole ? 0 : 1;
-    from->needs_header = nd_format_row(format)->has_header;
-    describe_source(input, from->source, format);
-    from->source->source.is_unicode = mark > 0 || input->file.recoded != NULL;
-    if (from->cutter.cut != &nd_cut_whole && mark) {
-        nd_stream_skip(stream, mark);
-        from->offset = mark;
-        from->has_mark = true;
-    }
-    return 1;
+    return begin_source(input, stream, format, mark);
 }

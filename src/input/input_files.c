@@ -37,6 +37,8 @@ int nd_input_refuse_binary(struct nd_input *input, const struct nd_binary_kind *
     }
     if (!f->entries)
         f->known->state = ND_READ_SKIPPED;
+    if (!left->not_text_filter)
+        left->not_text_filter = nd_detect_ready_filter(kind);
     if (left->not_text++ == 0 && !(left->first_not_text = copy_place(input)))
         return ND_ENOMEM;
     return 0;
@@ -75,11 +77,22 @@ static void tell_records_left_out(struct nd_input *input)
                   reasons);
 }
 
+/* Say which ready-made filter reads a file that is no text: "; --filter pdf reads PDF files …". */
+static void tell_filter(const char *name, char *advice, size_t capacity)
+{
+    struct nd_input_filter ready;
+
+    for (size_t i = 0; name && nd_input_filter(i, &ready); i++)
+        if (strcmp(ready.name, name) == 0)
+            (void)snprintf(advice, capacity, "; --filter %s reads %s (Debian: %s)", ready.name,
+                           ready.kind, ready.package);
+}
+
 void nd_input_tell_left_out(struct nd_input *input)
 {
     struct nd_path_list *left = &input->paths;
     uint64_t n = left->not_text + left->unmatched + left->special + left->unreadable;
-    char reasons[1400] = "";
+    char reasons[1400] = "", advice[160] = "";
 
     if (left->was_told)
         return;
@@ -96,8 +109,9 @@ void nd_input_tell_left_out(struct nd_input *input)
     add_reason(reasons, sizeof reasons, left->special, "is", "are", "no regular file%s",
                left->special == 1 ? "" : "s");
     add_reason(reasons, sizeof reasons, left->unreadable, "could", "could", "not be read");
+    tell_filter(left->not_text_filter, advice, sizeof advice);
     nd_report(&input->on_problem, n == left->unmatched ? ND_PROBLEM_NOTE : ND_PROBLEM_WARNING,
-              "left out %" PRIu64 " file%s: %s", n, n == 1 ? "" : "s", reasons);
+              "left out %" PRIu64 " file%s: %s%s", n, n == 1 ? "" : "s", reasons, advice);
 }
 
 /* ---- Opening one file after the other, and one entry of an archive after the other ---- */
@@ -150,7 +164,7 @@ static void close_entry(struct nd_open_file *f)
     nd_stream_close(f->recoded);
     nd_stream_close(f->entry_unpacked);
     f->recoded = f->entry_unpacked = NULL;
-    f->entry = NULL;
+    f->entry = f->filter = NULL;
     f->entry_compression = ND_COMPRESSION_NONE;
 }
 
@@ -485,9 +499,12 @@ static int next_entry(struct nd_input *input)
         stream = f->entry_unpacked;
     if (status == 1 && !nd_input_peek_head(input, stream, ND_HEAD_ARCHIVE, &head, &len))
         status = ND_ENOMEM;
-    if (status == 1 && (office = office_zip(input, head, len))) {
+    f->filter = nd_detect_filter(f->entry, &input->options);
+    if (status != 1 || f->filter) {
+        /* it is read whatever its first bytes are, or not at all */
+    } else if ((office = office_zip(input, head, len))) {
         status = nd_input_refuse_binary(input, office);
-    } else if (status == 1 && nd_detect_archive(head, len) != ND_ARCHIVE_NONE) {
+    } else if (nd_detect_archive(head, len) != ND_ARCHIVE_NONE) {
         nd_input_problem(input, ND_PROBLEM_FAILED, "is an archive within an archive: not read");
         status = 0;
     }
@@ -550,14 +567,15 @@ static int open_file(struct nd_input *input, struct nd_input_file *known)
         stream = f->unpacked ? f->unpacked : &f->stored->stream;
         if (!nd_input_peek_head(input, stream, ND_HEAD_ARCHIVE, &head, &len))
             return ND_ENOMEM;
-        f->archive = nd_detect_archive(head, len);
+        f->filter = nd_detect_filter(f->path, &input->options);
+        f->archive = f->filter ? ND_ARCHIVE_NONE : nd_detect_archive(head, len);
         if (is_of_another_part(input))
             return leave_to_another_part(input);
-        if (!check_archive_name(input, len)) {
+        if (!f->filter && !check_archive_name(input, len)) {
             close_file(input);
             return 0;
         }
-        office = office_zip(input, head, len);
+        office = f->filter ? NULL : office_zip(input, head, len);
         status = office       ? nd_input_refuse_binary(input, office)
                  : f->archive ? open_archive(input, stream)
                               : nd_input_begin_source(input, stream);

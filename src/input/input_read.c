@@ -600,6 +600,7 @@ static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer a
     advance(b, from, len);
     count_sampled(input, is_record ? len : 0);
     if (from->cutter.cut == &nd_cut_whole) {
+        b->memory->is_done |= from->source->source.filter != NULL; /* a thread for each filter */
         end_source(input, b);
         return 0;
     }

@@ -44,6 +44,7 @@ struct nd_open_file {
     size_t first_source;
     uint64_t n_entries;
     const char *entry;
+    const char *filter; /* the command that makes text of the file or entry; NULL: none */
     enum nd_compression entry_compression;
     struct nd_stream *entry_unpacked;
 };

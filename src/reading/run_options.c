@@ -10,6 +10,7 @@
 #include <neardup/ratio.h>
 
 #include "base/json_out.h"
+#include "input/library/text_filter.h"
 #include "loads/budget.h"
 
 #include <errno.h>
@@ -27,8 +28,10 @@ enum type {
     PART,     /* "2/7" */
     SHARE,
     BYTES,    /* a number of bytes, such as 2G */
+    LIMITS,   /* "time=60,memory=2G" */
     LIST,     /* a list of texts */
     ANY_LIST, /* a list of texts that may be empty */
+    FILTER,   /* a list of filters */
     PREFER,
     NEVER
 };
@@ -65,6 +68,9 @@ static const struct option_key keys[] = {
     {"differs", FLAG, AT(differs), 0, NULL, "no", 0, 0},
     {"dry-run", FLAG, AT(dry_run), 0, NULL, "no", 0, 0},
     {"exclude", LIST, LIST_AT(input., excludes), NULL, NULL, 0, 0},
+    {"filter", FILTER, LIST_AT(input., filters), NULL, NULL, 0, 0},
+    {"filter-limits", LIMITS, AT(input.filter_limits), 0, NULL, "time=60,memory=2G,output=64M", 0,
+     0},
     {"force", FLAG, AT(force), 0, NULL, "no", 0, 0},
     {"format", WORD, AT(input.format), 0, NULL, "auto", 0, 0},
     {"glob", LIST, LIST_AT(input., globs), NULL, NULL, 0, 0},
@@ -189,6 +195,11 @@ static void *with_room(struct nd_run_options *options, void *list, size_t n, siz
             memcpy(more, list, n * size);
     }
     return more;
+}
+
+static bool is_list(const struct option_key *key)
+{
+    return key->type == LIST || key->type == ANY_LIST || key->type == FILTER || key->type == NEVER;
 }
 
 /* ---- One value of each type: checked, then put into its member ------------------------------- */
@@ -380,6 +391,7 @@ static enum nd_status set_value(const struct setting *s, struct nd_error *err)
     case SHARE: return set_share(s, err);
     case PART: return set_part(s, err);
     case BYTES: return nd_budget_parse(s->value, s->to, err);
+    case LIMITS: return nd_filter_limits_parse(s->value, s->to, err);
     case PREFER: return set_prefer(s, err);
     case NEVER: return add_never(s, err);
     case TEXT:
@@ -387,10 +399,14 @@ static enum nd_status set_value(const struct setting *s, struct nd_error *err)
         if (!*s->value)
             return nd_fail(err, ND_EINVAL, "%s must not be empty", s->key->name);
         break;
+    case FILTER:
+        if (nd_filter_check(s->value, err) != ND_OK)
+            return ND_EINVAL;
+        break;
     case ANY_TEXT:
     case ANY_LIST: break;
     }
-    if (s->key->type == LIST || s->key->type == ANY_LIST)
+    if (is_list(s->key))
         put_list(s, s->given->value, s->given->n + 1); /* the copy is there already */
     else
         memcpy(s->to, &s->copy, sizeof s->copy);
@@ -398,11 +414,6 @@ static enum nd_status set_value(const struct setting *s, struct nd_error *err)
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
-
-static bool is_list(const struct option_key *key)
-{
-    return key->type == LIST || key->type == ANY_LIST || key->type == NEVER;
-}
 
 enum nd_status nd_run_options_set(struct nd_run_options *options, const char *name,
                                   const char *value, struct nd_error *err)
@@ -447,10 +458,11 @@ void nd_run_options_clear(struct nd_run_options *options, const char *name)
         [PART] = sizeof(struct nd_input_part),
         [SHARE] = sizeof(struct nd_ratio),
         [BYTES] = sizeof(uint64_t),
+        [LIMITS] = sizeof(struct nd_filter_limits),
     };
     const struct nd_run_options standard = nd_run_options_default();
     const struct option_key *key = find_key(name);
-    size_t size = key && key->type <= BYTES ? sizes[key->type] : 0;
+    size_t size = key && key->type <= LIMITS ? sizes[key->type] : 0;
 
     if (!key)
         return;

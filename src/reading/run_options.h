@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in run_options.c. */
-enum { ND_RUN_KEYS = 51 };
+enum { ND_RUN_KEYS = 53 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {

@@ -3,6 +3,7 @@
 
 #include "base/file/temporary.h"
 #include "input/formats/formats.h"
+#include "input/library/text_filter.h"
 #include "input/streams/pack.h"
 #include "report/revisit.h"
 
@@ -13,7 +14,10 @@ enum { PIECE_BYTES = 1 << 20 };
 
 int nd_run_abandon(void)
 {
-    return nd_temporary_abandon();
+    if (!nd_temporary_abandon())
+        return false;
+    nd_filter_abandon();
+    return true;
 }
 
 /* Check that an output's name does not say that it holds what it will not: records or sketches. */

@@ -33,6 +33,8 @@ static struct nd_first_line line_of(const struct nd_run_options *o)
         .n_globs = o->input.n_globs,
         .excludes = o->input.excludes,
         .n_excludes = o->input.n_excludes,
+        .filters = o->input.filters,
+        .n_filters = o->input.n_filters,
         .df_auto = o->df_auto,
         .within = o->within,
         .security_field = o->security_field,

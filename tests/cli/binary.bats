@@ -26,7 +26,7 @@ mixed_folder() {
     printf '%%PDF-1.4\n%%\xe2\xe3\n' >p.pdf
     run "$NEARDUP" pairs p.pdf
     [ "$status" -eq 2 ]
-    [[ ${lines[0]} == *"p.pdf: is a PDF file"*"pdftotext"* ]]
+    [[ ${lines[0]} == *"p.pdf: is a PDF file"*"--filter pdf reads it (Debian: poppler-utils)"* ]]
     run "$NEARDUP" sketch - <mixed/sub/p.png
     [ "$status" -eq 2 ]
     [[ ${lines[0]} == *"(standard input): is a PNG image"*"--binary text"* ]]

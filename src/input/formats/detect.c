@@ -10,6 +10,7 @@
 #include "input/formats/lines.h"
 #include "input/formats/mail_head.h"
 #include "input/formats/table_row.h"
+#include "input/library/text_filter.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -231,6 +232,20 @@ enum nd_format nd_detect_format_by_name(const char *path)
     return ND_FORMAT_AUTO;
 }
 
+const char *nd_detect_filter(const char *path, const struct nd_input_options *options)
+{
+    const char *name = base_name(path), *end = name + strlen(name);
+    const char *suffix = suffix_before(name, end);
+
+    if (!options->n_filters)
+        return NULL;
+    if (options->format == ND_FORMAT_FILTERED)
+        return nd_filter_only(options);
+    if (compression_of_suffix(suffix, end) != ND_COMPRESSION_NONE)
+        end = suffix - 1;
+    return nd_filter_of_name(options, name, end);
+}
+
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
@@ -380,12 +395,19 @@ enum nd_format nd_detect_any_table(const char *head, size_t len, bool at_end)
 #define TO_TEXT "convert it to text first (libreoffice --headless --convert-to txt:Text FILE)"
 #define UNPACK "unpack it first"
 
-static const struct nd_binary_kind OFFICE = {"is an Office file", TO_TEXT};
-static const struct nd_binary_kind OPEN_DOCUMENT = {"is an OpenDocument file", TO_TEXT};
+/* Ready-made filters read these (input/library/text_filter.c). */
+static const struct nd_binary_kind OFFICE = {
+    "is an Office file",
+    "--filter docx reads a .docx (Debian: docx2txt), and --filter 'EXT:COMMAND' any other whose "
+    "text a command writes"};
+static const struct nd_binary_kind OPEN_DOCUMENT = {
+    "is an OpenDocument file",
+    "--filter odt reads an .odt (Debian: odt2txt), and --filter 'EXT:COMMAND' any other whose text "
+    "a command writes"};
 static const struct nd_binary_kind EPUB = {"is an EPUB book",
-                                           "convert it to text first (pandoc -t plain FILE)"};
+                                           "--filter epub reads it (Debian: pandoc)"};
 static const struct nd_binary_kind PDF = {"is a PDF file",
-                                          "convert it to text first (pdftotext FILE)"};
+                                          "--filter pdf reads it (Debian: poppler-utils)"};
 static const struct nd_binary_kind BMP = {"is a BMP image", NULL};
 #define BY_PYTHON "the Python package deduplicates it (python -m neardup dedup FILE -o RESULT)"
 static const struct nd_binary_kind PARQUET = {
@@ -517,6 +539,15 @@ const struct nd_binary_kind *nd_detect_binary(const char *head, size_t len)
             return &MAGIC[i].kind;
     }
     return by_more_than_magic(head, len);
+}
+
+const char *nd_detect_ready_filter(const struct nd_binary_kind *kind)
+{
+    return kind == &PDF             ? "pdf"
+           : kind == &OFFICE        ? "docx"
+           : kind == &OPEN_DOCUMENT ? "odt"
+           : kind == &EPUB          ? "epub"
+                                    : NULL;
 }
 
 const struct nd_binary_kind *nd_detect_office_zip(const char *head, size_t len)

@@ -35,6 +35,9 @@ enum nd_archive nd_detect_archive_by_name(const char *path);
 /* The text format according to the name, ignoring suffixes of compression; AUTO: none. */
 enum nd_format nd_detect_format_by_name(const char *path);
 
+/* The filter for a file of this name, ignoring suffixes of compression; NULL: none. */
+const char *nd_detect_filter(const char *path, const struct nd_input_options *options);
+
 /*
  * The text format that the first bytes show; AUTO if they could be plain text or anything. CSV and
  * TSV are recognised by a first line with every text field as a column.
@@ -68,6 +71,9 @@ struct nd_binary_kind {
  * text.
  */
 const struct nd_binary_kind *nd_detect_binary(const char *head, size_t len);
+
+/* The name of the ready-made filter that reads this kind: "pdf"; NULL: there is none. */
+const char *nd_detect_ready_filter(const struct nd_binary_kind *kind);
 
 /*
  * If a zip is an office document or a book, whose files mean nothing on their own; otherwise NULL.

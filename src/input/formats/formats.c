@@ -4,7 +4,8 @@
 /* Every format by its row, nd_format_text …, in the order of enum nd_format.  The row is defined in
  * the file that parses the format. */
 #define FORMATS(X)                                                                                 \
-    X(text) X(html) X(jsonl) X(csv) X(tsv) X(mail) X(mbox) X(warc) X(arc) X(feed) X(news)
+    X(text)                                                                                        \
+    X(html) X(jsonl) X(csv) X(tsv) X(mail) X(mbox) X(warc) X(arc) X(feed) X(news) X(filtered)
 
 #define DECLARE(name) extern const struct nd_format_row nd_format_##name;
 FORMATS(DECLARE)

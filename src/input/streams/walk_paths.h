@@ -20,6 +20,7 @@ struct nd_path_list {
     /* Files below directories, and in archives, that are left out, by the reason. */
     uint64_t not_text, unmatched, special, unreadable;
     const char *first_not_text;
+    const char *not_text_filter; /* the ready-made filter for the first that has one; NULL: none */
     bool was_told;
 
     /* Records of web archives that are left out. */

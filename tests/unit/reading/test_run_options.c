@@ -32,6 +32,8 @@ static const struct {
     {"differs", "yes", "no", "1"},
     {"dry-run", "yes", "no", "true"},
     {"exclude", "*.bak", NULL, ""},
+    {"filter", "pdf:pdftotext - -", NULL, "pdf:"},
+    {"filter-limits", "time=5", "time=60,memory=2G,output=64M", "time=0"},
     {"force", "yes", "no", "1"},
     {"format", "mbox", "auto", "parquet"},
     {"glob", "*.txt", NULL, ""},
