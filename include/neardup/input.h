@@ -63,6 +63,8 @@ enum nd_format {
     ND_FORMAT_FEED,
     /* Stories: SGML of Reuters and TREC, NITF, NewsML-G2 (docs/format/news.md). */
     ND_FORMAT_NEWS,
+    /* A feed in JSON (jsonfeed.org): a record is an item, with the fields of ND_FORMAT_FEED. */
+    ND_FORMAT_JSONFEED,
     /* A file of another kind, whose text a program of the user makes (nd_input_options.filters). As
      * the option `format`: all files are of this kind, whatever their names are, and there is one
      * filter. */

@@ -69,6 +69,8 @@ static enum nd_format choose_format(struct nd_input *input, const char *head, si
     found = nd_detect_format(head, len, &input->options);
     if (input->options.no_mail && nd_format_row(found)->is_mail)
         found = ND_FORMAT_AUTO;
+    if (found == ND_FORMAT_JSONFEED && nd_detect_is_named_json(f->entry ? f->entry : f->path))
+        return found;
     if (named != ND_FORMAT_AUTO && found != ND_FORMAT_AUTO && named != found)
         nd_input_problem(input, ND_PROBLEM_WARNING,
                          "is named like %s but looks like %s; reading it as %s",

@@ -367,6 +367,8 @@ struct nd_view nd_separator_before(struct nd_separator *separator, struct nd_vie
     note_end(separator, record);
     if (!was.has_record)
         return (struct nd_view){between, 0};
+    if (cut->between)
+        return (struct nd_view){cut->between, strlen(cut->between)};
     between += (size_t)(2 - missing) * (was.has_return || cut->is_crlf ? 2 : 1);
     return (struct nd_view){between, strlen(between)};
 }

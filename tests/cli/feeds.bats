@@ -111,3 +111,66 @@ a_feed() {
     python3 -c 'import xml.dom.minidom as m; m.parse("out.rss")'
     [ "$(neardup sketch -q out.rss | wc -l)" -eq 2 ]
 }
+
+@test "feeds: items of JSON Feed are documents, and survivors are one" {
+    cat >a.json <<JSON
+{
+  "version": "https:\\/\\/jsonfeed.org\\/version\\/1.1",
+  "title": "t \"items\": [ {", "x": {"items": [ {"id": "no"} ]},
+  "items": [
+    {"id": "one", "title": "News", "content_html": "<p>$BUY } ]", "tags": ["a", "b"], "authors": [{"name": "Ada"}, {"name": "Bob"}]},
+    {"id": 2, "content_text": "$MEET", "date_published": "2024-01-02T10:00:00Z"},
+    {"url": "http://x/3", "title": "News", "content_text": "$BUY now", "date_modified": "2024-01-03T10:00:00Z", "author": {"name": "Old"}}
+  ],
+  "later": [1]
+}
+JSON
+    neardup dedup -q a.json --manifest m.jsonl -o out.json
+    [ "$(rows m.jsonl removed kept removed_at)" = '"http://x/3" "one" "a.json:7"' ]
+    {
+        head -n 6 a.json | sed '6s/^ *//; 6s/,$//'
+        echo ']}'
+    } | cmp - out.json
+    [ "$(python3 -c 'import json; print([i["id"] for i in json.load(open("out.json"))["items"]])')" = "['one', 2]" ]
+    neardup dedup -q out.json | cmp - out.json
+    neardup dedup -q - <a.json | cmp - out.json
+    neardup dedup -q a.json --threads 1 --memory 64M | cmp - out.json
+    gzip -k a.json
+    neardup dedup -q a.json.gz | cmp - out.json
+    tar cf a.tar a.json
+    neardup dedup -q a.tar -o out.tar
+    tar xOf out.tar a.json | cmp - out.json
+    mkdir folder
+    cp a.json folder/feed
+    neardup dedup -q folder --output-dir out
+    cmp out/folder/feed out.json
+    run neardup dedup a.json -o again.json
+    [[ $output == *"a.json: JSON Feed, 3 records"* ]]
+    neardup dedup -q --within category a.json --manifest m.jsonl >out1
+    [ "$(rows m.jsonl removed kept)" = "" ]
+    neardup sketch -q --id-field author a.json | grep -o '"id":"[^"]*"' >authors
+    [ "$(head -n 1 authors)" = '"id":"Ada, Bob"' ]
+    neardup dedup -q --keep newest:date a.json --manifest m.jsonl >out1
+    [ "$(rows m.jsonl removed kept)" = '"one" "http://x/3"' ]
+}
+
+@test "feeds: a version behind the items is written too, and what is no item is a bad record" {
+    printf '{"items":[{"id":"1","content_text":"%s"},\n7,{"id":"2","content_text":"%s"}],"version":"https://jsonfeed.org/version/1"}' "$BUY" "$MEET" >a.json
+    neardup dedup -q --max-bad 1 a.json -o out.json 2>err || [ $? -eq 3 ]
+    grep -q "a.json:2: not a JSON object: it does not begin with '{'" err
+    python3 -c 'import json; d = json.load(open("out.json")); assert d["version"] and len(d["items"]) == 2'
+    printf '{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","content_text":"%s"},{"id":"2","con' "a third text of which nobody has ever read a word" >cut.json
+    run -3 neardup dedup cut.json -o out2.json
+    [[ $output == *"cut.json:1: not a JSON object: it ends too early"* ]] || [[ $output == *"cut.json:1: not a JSON object: a string is not closed"* ]]
+    python3 -c 'import json; d = json.load(open("out2.json")); assert len(d["items"]) == 1'
+    neardup dedup -q a.json cut.json --max-bad 1 -o both.json 2>err || [ $? -eq 2 ]
+    grep -q "a.json and cut.json have different root elements" err
+    printf '{"version":"https://jsonfeed.org/version/1.1","items":[]}\n' >none.json
+    neardup dedup -q none.json | cmp - none.json
+    neardup sketch -q a.json -o a.sketch 2>err || [ $? -eq 3 ]
+    neardup dedup -q --max-bad 1 --against a.sketch a.json -o gone.json 2>err || [ $? -eq 3 ]
+    python3 -c 'import json; d = json.load(open("gone.json")); assert d["items"] == []'
+    printf '{"version":"https://example.org/1","items":[{"text":"x y z"}]}\n{"text":"x"}\n' >lines.json
+    run neardup dedup --missing-text empty lines.json -o out3
+    [[ $output == *"lines.json: JSON Lines, 2 records"* ]]
+}

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""feed.py - items of random feeds, by ElementTree and by the library
+"""feed.py - items of random feeds, by ElementTree and json, and by the library
 
     tests/oracle/feed.py INPUT_DUMP
 
-Makes feeds of RSS and Atom by ElementTree, whose texts have no markup, so that no HTML parser is
-needed to know them, and holds the ids and texts that INPUT_DUMP (tests/input_dump.c) finds against
+Makes feeds of RSS and Atom by ElementTree, and of JSON by json, whose texts have no markup, so that
+no HTML parser is needed to know them, and holds the ids and texts that INPUT_DUMP (tests/input_dump.c) finds against
 what went in.  Shares no code with the library.
 """
+import json
 import os
 import random
 import subprocess
@@ -63,7 +64,28 @@ def random_feed(rnd):
     return ET.tostring(root, encoding=encoding, xml_declaration=True), items, is_rss
 
 
+def json_item(rnd):
+    item, ident, link = {}, words(rnd), "http://x/" + str(rnd.random())
+    title, body, is_page = words(rnd), words(rnd), rnd.random() < 0.5
+    parts = [("title", title), ("url", link), ("id", ident), ("_own", {"items": [{"id": "no"}], "n": [1.5, None]})]
+    parts += [("content_html", for_html(body))] if is_page else [("content_text", body)]
+    parts += [("summary", "not this")] if body else []
+    rnd.shuffle(parts)
+    return dict(parts), (ident or link, title, " ".join(body.split()) if is_page else body)
+
+
+def random_json_feed(rnd):
+    made = [json_item(rnd) for _ in range(rnd.randrange(0, 8))]
+    parts = [("version", "https://jsonfeed.org/version/1" + rnd.choice(["", ".1"])), ("title", '"items": [{'),
+             ("authors", [{"name": "]}"}]), ("items", [item for item, _ in made])]
+    rnd.shuffle(parts)
+    feed = json.dumps(dict(parts), ensure_ascii=rnd.random() < 0.5, indent=rnd.choice([None, 2]))
+    return (feed.replace("/", r"\/") if rnd.random() < 0.5 else feed).encode(), [item for _, item in made]
+
+
 def expected(title, body, is_rss):
+    if is_rss is None:  # JSON Feed: a text stands as it is
+        return "\n".join(part for part in (title, body) if part)
     if is_rss:  # a page's white space
         title, body = " ".join(title.split()), " ".join(body.split())
     return "\n".join(part for part in (title.strip(), body.strip()) if part)
@@ -74,8 +96,8 @@ def main():
     checked = 0
     with tempfile.TemporaryDirectory() as folder:
         for number in range(FEEDS):
-            feed, items, is_rss = random_feed(rnd)
-            path = os.path.join(folder, "f.xml")
+            feed, items, is_rss = random_feed(rnd) if number % 3 else (*random_json_feed(rnd), None)
+            path = os.path.join(folder, "f.xml" if number % 3 else "f.json")
             with open(path, "wb") as file:
                 file.write(feed)
             done = subprocess.run([program, "auto", path], stdout=subprocess.PIPE, check=True, text=True)

@@ -55,6 +55,9 @@ struct nd_cut {
      * rest of the file is lost. */
     bool can_skip;
 
+    /* What must stand between two records, in place of line ends.  NULL: nothing else. */
+    const char *between;
+
     /* A record is named by the number of its first byte, from 1, and not by that of a line.  Too
      * long a record is passed over by its stated length (nd_cutter.ends). */
     bool counts_bytes;
@@ -89,7 +92,8 @@ struct nd_cutter {
     int csv_state;  /* state of the CSV field at `seen` */
     uint64_t lines; /* line ends in the last record or blank stretch; counts_bytes: its bytes */
 
-    unsigned depth; /* feeds: how many elements of the item's name are open */
+    unsigned depth;      /* feeds: how many elements of the item's name, or brackets, are open */
+    unsigned char stage; /* JSON feeds: before their items, within them or behind */
 
     /* Web archives: what the records of a group are about, places in it: fields of the record that
      * has a body, or of the first one before that is found. */
@@ -120,8 +124,11 @@ static inline enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *by
 /* Forget the state of a record that has begun: its bytes will be given again. */
 static inline void nd_cut_restart(struct nd_cutter *c)
 {
-    *c = (struct nd_cutter){
-        .cut = c->cut, .pass = c->pass, .has_info = c->has_info, .info_bytes = c->info_bytes};
+    *c = (struct nd_cutter){.cut = c->cut,
+                            .pass = c->pass,
+                            .has_info = c->has_info,
+                            .info_bytes = c->info_bytes,
+                            .stage = c->stage};
 }
 
 #endif

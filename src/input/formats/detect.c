@@ -232,6 +232,18 @@ enum nd_format nd_detect_format_by_name(const char *path)
     return ND_FORMAT_AUTO;
 }
 
+bool nd_detect_is_named_json(const char *path)
+{
+    const char *name = base_name(path), *end = name + strlen(name);
+    const char *suffix = suffix_before(name, end);
+
+    if (compression_of_suffix(suffix, end) != ND_COMPRESSION_NONE) {
+        end = suffix - 1;
+        suffix = suffix_before(name, end);
+    }
+    return suffix && suffix_is(suffix, end, "json");
+}
+
 const char *nd_detect_filter(const char *path, const struct nd_input_options *options)
 {
     const char *name = base_name(path), *end = name + strlen(name);

@@ -35,6 +35,9 @@ enum nd_archive nd_detect_archive_by_name(const char *path);
 /* The text format according to the name, ignoring suffixes of compression; AUTO: none. */
 enum nd_format nd_detect_format_by_name(const char *path);
 
+/* Whether the name says no more than JSON: "x.json". */
+bool nd_detect_is_named_json(const char *path);
+
 /* The filter for a file of this name, ignoring suffixes of compression; NULL: none. */
 const char *nd_detect_filter(const char *path, const struct nd_input_options *options);
 

@@ -121,6 +121,14 @@ bool nd_feed_root(const char *bytes, size_t len, struct nd_xml_piece *root)
     return false;
 }
 
+bool nd_feed_looks(const char *head, size_t len, struct nd_xml_piece *root, struct nd_view *name)
+{
+    if (!len || *head != '<' || !nd_feed_root(head, len, root))
+        return false;
+    *name = nd_xml_local(root->name);
+    return true;
+}
+
 bool nd_feed_last_tag(struct nd_view record, struct nd_xml_piece *last)
 {
     const char *p = record.data + record.len;

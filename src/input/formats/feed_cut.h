@@ -26,4 +26,8 @@ bool nd_feed_is_like(struct nd_view header, struct nd_view other);
 /* Find the tag of the root element.  False: it is not there. */
 bool nd_feed_root(const char *bytes, size_t len, struct nd_xml_piece *root);
 
+/* The root element of a file that begins with a tag, and its name without a prefix: what tells one
+ * format in XML from another.  False: it does not, or it has none. */
+bool nd_feed_looks(const char *head, size_t len, struct nd_xml_piece *root, struct nd_view *name);
+
 #endif

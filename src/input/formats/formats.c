@@ -5,7 +5,8 @@
  * the file that parses the format. */
 #define FORMATS(X)                                                                                 \
     X(text)                                                                                        \
-    X(html) X(jsonl) X(csv) X(tsv) X(mail) X(mbox) X(warc) X(arc) X(feed) X(news) X(filtered)
+    X(html)                                                                                        \
+    X(jsonl) X(csv) X(tsv) X(mail) X(mbox) X(warc) X(arc) X(feed) X(news) X(jsonfeed) X(filtered)
 
 #define DECLARE(name) extern const struct nd_format_row nd_format_##name;
 FORMATS(DECLARE)

@@ -314,9 +314,8 @@ static bool looks_like(const char *head, size_t len)
     struct nd_xml_piece root;
     struct nd_view name;
 
-    if (!len || *head != '<' || !nd_feed_root(head, len, &root))
+    if (!nd_feed_looks(head, len, &root, &name))
         return false;
-    name = nd_xml_local(root.name);
     if (nd_xml_is(name, "rss"))
         return true;
     if (nd_xml_is(name, "feed"))

@@ -233,10 +233,8 @@ static bool looks_like(const char *head, size_t len)
     struct nd_xml_piece root;
     struct nd_view name;
 
-    if (!len || *head != '<' || !nd_feed_root(head, len, &root))
-        return false;
-    name = nd_xml_local(root.name);
-    return nd_feed_is_story(&root) || nd_xml_is(name, "newsMessage");
+    return nd_feed_looks(head, len, &root, &name) &&
+           (nd_feed_is_story(&root) || nd_xml_is(name, "newsMessage"));
 }
 
 static bool is_like_frame(struct nd_view header, struct nd_view other)
