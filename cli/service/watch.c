@@ -1,10 +1,12 @@
 /* watch.c - neardup client watch: what is new in folders, or in a file that grows, is posted */
 #define _GNU_SOURCE
 #include "service/client_watch.h"
+#include "service/watch_items.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -51,17 +53,59 @@ static void heed_signals(void)
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-enum watched_kind { FOLDERS, FEED, NEITHER };
+enum watched_kind { FOLDERS, PIPED_FEED, LINES, NEITHER };
 
-/* Folders, or one feed, which need not be there yet. */
-static enum watched_kind kind_of(const char *const *path, size_t n)
+/* Whether --format, or the name of a file, says that it is a feed. */
+static bool is_named_feed(const struct settings *s, const char *path)
 {
-    struct stat st;
-    size_t folders = 0;
+    static const char *const endings[] = {".rss", ".atom", ".jsonfeed"};
+    const char *format = run_option(s, "format"), *dot = strrchr(path, '.');
 
-    for (size_t i = 0; i < n; i++)
-        folders += strcmp(path[i], "-") != 0 && stat(path[i], &st) == 0 && S_ISDIR(st.st_mode);
-    return folders == n ? FOLDERS : n == 1 && !folders ? FEED : NEITHER;
+    if (is_given(s, "format"))
+        return strcmp(format, "feed") == 0 || strcmp(format, "jsonfeed") == 0;
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a file is a feed by its first bytes. */
+static bool begins_as_feed(const struct settings *s, const char *path)
+{
+    struct nd_input *input =
+        nd_input_open(&path, 1, nd_run_options_input(s->run), NULL, NULL, NULL);
+    struct nd_batch batch = {.count = 0};
+    const struct nd_source *source = NULL;
+    bool is_feed = false;
+
+    if (input && nd_input_read(input, 1, 1, &batch, NULL) >= 0)
+        source = nd_input_source(input, 0);
+    if (source)
+        is_feed = watch_items_are_in(source);
+    nd_batch_release(&batch);
+    nd_input_close(input);
+    return is_feed;
+}
+
+/* Folders and feeds; or one file or pipe with lines, which need not be there yet. */
+static enum watched_kind kind_of(const struct settings *s)
+{
+    const char *const *path = s->paths.at + 1; /* the first is the part's name */
+    size_t n = s->paths.count - 1, watched = 0;
+    struct stat st;
+
+    if (n == 1 && strcmp(path[0], "-") == 0)
+        return is_named_feed(s, "-") ? PIPED_FEED : LINES;
+    for (size_t i = 0; i < n && strcmp(path[i], "-") != 0; i++) {
+        bool is_there = stat(path[i], &st) == 0;
+
+        if (is_there && S_ISDIR(st.st_mode))
+            watched++;
+        else if (is_named_feed(s, path[i]) ||
+                 (is_there && S_ISREG(st.st_mode) && begins_as_feed(s, path[i])))
+            watched++;
+    }
+    return n && watched == n ? FOLDERS : n == 1 && !watched ? LINES : NEITHER;
 }
 
 static bool fits(const struct client *c, enum watched_kind kind)
@@ -69,14 +113,16 @@ static bool fits(const struct client *c, enum watched_kind kind)
     const struct settings *s = c->settings;
 
     if (kind == NEITHER)
-        say("client watch takes folders that exist, or one file or - with JSON Lines; see neardup "
-            "help client watch");
-    else if (kind == FEED &&
+        say("client watch takes folders that exist and feeds, or one file or - with JSON Lines; "
+            "see "
+            "neardup help client watch");
+    else if ((kind == LINES || kind == PIPED_FEED) &&
              (is_given(s, "delete") || is_given(s, "settle") || is_given(s, "every")))
-        say("--delete, --settle and --every are for folders");
-    else if (kind == FEED && c->options->state && strcmp(s->paths.at[1], "-") == 0)
-        say("--state is for folders and files: a pipe cannot be read again");
-    else if (kind == FEED && is_given(s, "format") && strcmp(run_option(s, "format"), "jsonl") != 0)
+        say("--delete, --settle and --every are for folders and files of feeds");
+    else if (kind == LINES && c->options->state && strcmp(s->paths.at[1], "-") == 0)
+        say("--state is for folders, files and feeds: a pipe of lines cannot be read again");
+    else if (kind == LINES && is_given(s, "format") &&
+             strcmp(run_option(s, "format"), "jsonl") != 0)
         say("a file that is watched has JSON Lines: --format has no meaning");
     else
         return true;
@@ -92,8 +138,10 @@ static enum nd_status run(struct watch *w, enum watched_kind kind, struct nd_err
     if (status != ND_OK)
         return status;
     heed_signals();
-    status = kind == FOLDERS ? watch_folders(w, paths->at + 1, paths->count - 1, err)
-                             : watch_feed(w, paths->at[1], err);
+    if (kind == FOLDERS)
+        status = watch_folders(w, paths->at + 1, paths->count - 1, err);
+    else
+        status = kind == PIPED_FEED ? watch_feed_once(w, err) : watch_feed(w, paths->at[1], err);
     return watch_is_stopping() && status == ND_EIO ? ND_OK : status;
 }
 
@@ -101,12 +149,10 @@ int client_watch(struct client *c)
 {
     const struct words *paths = &c->settings->paths;
     struct watch w = {.client = c};
-    enum watched_kind kind = kind_of(paths->at + 1, paths->count - 1);
+    enum watched_kind kind = paths->count < 2 ? NEITHER : kind_of(c->settings);
     struct nd_error err = {.status = ND_OK};
     int status;
 
-    if (paths->count < 2)
-        kind = NEITHER;
     if (!fits(c, kind))
         return 2;
     w.post = post_new(c, true, &err);

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "service/client_watch.h"
+#include "service/watch_items.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -48,6 +49,7 @@ struct watching {
     bool has_failed; /* the last look could not read all, so that nobody knows what is gone */
     bool was_told_empty;
     uint64_t look_ms;
+    struct watch_items items;
 };
 
 static enum nd_status out_of_memory(struct nd_error *err)
@@ -93,7 +95,7 @@ static void know(struct watching *w, struct file *found, struct file *before)
         return;
     }
     e = watch_state_find(&w->watch->state, found->posted.path);
-    if (e && !e->hashed) {
+    if (e && !e->hashed && !e->is_item) {
         char *path = found->posted.path;
 
         found->posted = *e;
@@ -325,7 +327,8 @@ struct round {
     uint64_t records;
     struct nd_input *input;
     struct nd_batch read;
-    size_t next;
+    size_t next, at_once; /* records that are read at once */
+    bool is_pipe;
 };
 
 /* A file is a document that has its name as its id: a text or a page, or one that a
@@ -342,35 +345,46 @@ static int next_record(void *context, struct nd_record *record, const struct nd_
 {
     struct round *r = context;
 
-    if (watch_is_stopping())
-        return 0;
-    if (r->next == r->read.count) {
-        int result = nd_input_read(r->input, READ_BYTES, READ_RECORDS, &r->read, err);
+    for (int is_new = 0; is_new <= 0;) {
+        if (watch_is_stopping())
+            return 0;
+        if (r->next == r->read.count) {
+            int result = nd_input_read(r->input, READ_BYTES, r->at_once, &r->read, err);
 
-        r->next = 0;
-        if (result <= 0)
-            return result;
+            r->next = 0;
+            if (result <= 0)
+                return result;
+        }
+        *record = r->read.records[r->next++];
+        *source = nd_input_source(r->input, record->source);
+        while (r->at + 1 < r->n && strcmp(r->file[r->at]->posted.path, (*source)->path) != 0)
+            r->end[r->at++] = r->records;
+        r->file[r->at]->posted.is_document = is_named(*source);
+        is_new = watch_items_are_in(*source)
+                     ? watch_items_take(&r->w->items, *source, record, r->records + 1, err)
+                     : 1;
+        if (is_new < 0)
+            return is_new;
     }
-    *record = r->read.records[r->next++];
-    *source = nd_input_source(r->input, record->source);
-    while (r->at + 1 < r->n && strcmp(r->file[r->at]->posted.path, (*source)->path) != 0)
-        r->end[r->at++] = r->records;
-    r->file[r->at]->posted.is_document = is_named(*source);
     r->records++;
     return 1;
 }
 
-/* Note the files whose records have all been answered. */
+/* Note the items, and the files, whose records have all been answered. */
 static enum nd_status note_files(struct round *r, uint64_t records, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
+    enum nd_status status = watch_items_note(&r->w->items, records, err);
 
     for (; status == ND_OK && r->noted < r->at && r->end[r->noted] <= records; r->noted++) {
         struct file *f = r->file[r->noted];
 
         f->is_posted = true;
         f->posted.mark = f->seen;
-        status = watch_state_note(&r->w->watch->state, &f->posted, err);
+        if (r->is_pipe)
+            continue;
+        status = watch_items_end_file(&r->w->items, f->posted.path, err);
+        if (status == ND_OK)
+            status = watch_state_note(&r->w->watch->state, &f->posted, err);
     }
     return status;
 }
@@ -395,7 +409,7 @@ static enum nd_status open_round(struct round *r, const char **path, struct nd_e
     r->input = nd_input_open(path, r->n, post_input_options(r->w->watch->post), events->problem,
                              events->context, err);
     status = r->input ? nd_input_list(r->input, err) : err->status;
-    for (size_t i = 0; status == ND_OK && i < nd_input_files(r->input); i++)
+    for (size_t i = 0; status == ND_OK && !r->is_pipe && i < nd_input_files(r->input); i++)
         nd_input_file(r->input, i)->is_found = 1;
     return status;
 }
@@ -413,6 +427,7 @@ static enum nd_status post_round(struct round *r, struct nd_error *err)
     const struct post_source source = {r, next_record, note_written};
     enum nd_status status;
 
+    watch_items_begin_round(&r->w->items);
     r->end = nd_alloc_array(r->n + 1, sizeof *r->end);
     status = path && r->end ? open_round(r, path, err) : out_of_memory(err);
     if (status == ND_OK)
@@ -434,7 +449,7 @@ static enum nd_status post_round(struct round *r, struct nd_error *err)
 static enum nd_status post_ready(struct watching *w, struct nd_error *err)
 {
     struct file *ready[ROUND_FILES];
-    struct round r = {.w = w, .file = ready};
+    struct round r = {.w = w, .file = ready, .at_once = READ_RECORDS};
     uint64_t now_ms = nd_monotonic_ms();
 
     for (size_t i = 0; i < w->n && r.n < ROUND_FILES && !watch_is_stopping(); i++) {
@@ -506,6 +521,10 @@ static enum nd_status forget_gone(struct watching *w, struct nd_error *err)
 
         if (is_gone && f->is_posted && f->posted.is_document && w->watch->client->options->deletes)
             status = delete_document(w, f->posted.path, err);
+        if (is_gone && status == ND_OK && f->is_posted) {
+            watch_items_begin_round(&w->items);
+            status = watch_items_end_file(&w->items, f->posted.path, err);
+        }
         if (is_gone && status == ND_OK && f->is_posted)
             status = watch_state_forget(&w->watch->state, f->posted.path, err);
         if (is_gone && status == ND_OK)
@@ -529,7 +548,7 @@ static enum nd_status recall(struct watching *w, struct nd_error *err)
     for (size_t i = 0; i < s->n; i++) {
         const struct watch_entry *e = &s->entry[i];
 
-        if (e->hashed)
+        if (e->hashed || e->is_item)
             continue;
         known[n] = (struct file){
             .posted = *e, .seen = e->mark, .is_posted = true, .since_ms = nd_monotonic_ms()};
@@ -647,6 +666,8 @@ enum nd_status watch_folders(struct watch *watch, const char *const *path, size_
                          .inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
     enum nd_status status = recall(&w, err);
 
+    if (status == ND_OK)
+        status = watch_items_open(&w.items, &watch->state, post_input_options(watch->post), err);
     add_folders(&w);
     while (status == ND_OK && !watch_is_stopping()) {
         status = look(&w, err);
@@ -662,5 +683,20 @@ enum nd_status watch_folders(struct watch *watch, const char *const *path, size_
     for (size_t i = 0; i < w.n; i++)
         free(w.file[i].posted.path);
     free(w.file);
+    watch_items_close(&w.items);
+    return status;
+}
+
+enum nd_status watch_feed_once(struct watch *watch, struct nd_error *err)
+{
+    struct watching w = {.watch = watch, .inotify = -1};
+    struct file pipe = {.posted = {.path = (char[]){"-"}}}, *file = &pipe;
+    struct round r = {.w = &w, .file = &file, .n = 1, .at_once = READ_RECORDS, .is_pipe = true};
+    enum nd_status status =
+        watch_items_open(&w.items, &watch->state, post_input_options(watch->post), err);
+
+    if (status == ND_OK)
+        status = post_round(&r, err);
+    watch_items_close(&w.items);
     return status;
 }

@@ -54,6 +54,8 @@ static void put_entry(FILE *file, const struct watch_entry *e)
     if (e->hashed)
         fprintf(file, "feed\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%016" PRIx64 "\t",
                 e->mark.bytes, e->line, e->hashed, e->hash);
+    else if (e->is_item)
+        fprintf(file, "item\t%" PRIu64 "\t%016" PRIx64 "\t", e->mark.bytes, e->hash);
     else
         fprintf(file, "%s\t%" PRIu64 "\t%" PRId64 "\t%016" PRIx64 "\t",
                 e->is_document ? "document" : "records", e->mark.bytes, e->mark.modified_ns,
@@ -86,6 +88,9 @@ static bool take_entry(char *line, struct watch_entry *e, char **path)
                &as.line, &as.hashed, &as.hash) == 4 &&
         as.hashed) {
         as.path = after_tabs(line, 5);
+    } else if (sscanf(line, "item\t%" SCNu64 "\t%" SCNx64 "\t", &as.mark.bytes, &as.hash) == 2) {
+        as.path = after_tabs(line, 3);
+        as.is_item = true;
     } else if (sscanf(line, "document\t%" SCNu64 "\t%" SCNd64 "\t%" SCNx64 "\t", &as.mark.bytes,
                       &as.mark.modified_ns, &as.hash) == 3 ||
                sscanf(line, "records\t%" SCNu64 "\t%" SCNd64 "\t%" SCNx64 "\t", &as.mark.bytes,

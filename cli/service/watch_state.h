@@ -23,6 +23,7 @@ struct watch_entry {
     uint64_t hashed;  /* 0: not a feed */
     uint64_t line;    /* of a feed: how many lines it has up to there */
     bool is_document; /* it is a document that has the path as its id */
+    bool is_item;     /* of a feed: the path is that of the feed, a tab, and the id */
     size_t number;    /* of its line in the file; the last line of a path counts */
 };
 

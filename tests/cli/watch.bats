@@ -310,7 +310,7 @@ print(s.getsockname()[1])')
         run -2 neardup client watch $arguments
         [[ ${lines[0]} == "neardup: $message"* ]]
     done <<'END'
-|client watch takes folders that exist, or one file or - with JSON Lines
+|client watch takes folders that exist and feeds, or one file or - with JSON Lines
 in -|client watch takes folders that exist
 feed --delete|--delete, --settle and --every are for folders
 - --state s|--state is for folders and files
@@ -336,4 +336,61 @@ page() { # ADDRESS
     until_it answered 3
     end_watch TERM 0
     [ "$(posted)" = "http://a.org/ http://b.org/ http://c.org/" ]
+}
+
+# rss "ID TEXT"…: a feed with these items
+rss() {
+    printf '<rss version="2.0"><channel><title>t</title>\n'
+    for item in "$@"; do
+        printf '<item><guid>%s</guid><description>%s</description></item>\n' "${item%% *}" "${item#* }"
+    done
+    printf '</channel></rss>\n'
+}
+
+@test "client watch: of a feed that is written anew each item is posted once, and again if it changes" {
+    fake
+    rss "a one" "b two" >news.xml
+    watch --settle 1s --every 1s --state state news.xml
+    until_it answered 2
+    [ "$(places)" = "news.xml:2 a
+news.xml:3 b" ]
+    rss "c three" "a one" "b two, changed" >new
+    mv new news.xml
+    until_it answered 4
+    end_watch TERM 0
+    [ "$(posted)" = "a b c b" ]
+    rss "d four" "c three" "a one" >news.xml
+    watch --settle 1s --every 1s --state state news.xml
+    until_it answered 5
+    sleep 2
+    end_watch TERM 0
+    [ "$(posted)" = "a b c b d" ]
+    grep -q '^gone	news.xml	b$' state
+    [ "$(grep -c '^item	' state)" -eq 5 ]
+}
+
+@test "client watch: feeds among the files of a folder, of JSON too" {
+    fake
+    mkdir in
+    echo text >in/a.txt
+    rss "a one" >in/a.rss
+    printf '{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"j1","content_text":"x"}]}' >in/b.json
+    watch --settle 1s --state state in
+    until_it answered 3
+    printf '{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"j2","content_text":"y"},{"id":"j1","content_text":"x"}]}' >in/b.json
+    rss "a one" "b two" >in/a.rss
+    until_it answered 5
+    end_watch TERM 0
+    [ "$(posted | tr ' ' '\n' | sort | paste -sd ' ')" = "a b in/a.txt j1 j2" ]
+}
+
+@test "client watch: a feed in a pipe, again and again" {
+    fake
+    rss "a one" "b two" | neardup client watch --url "$url" -q --format feed --state state - >>out
+    rss "c three" "b two" | neardup client watch --url "$url" -q --format feed --state state - >>out
+    rss "a one" "c three, changed" | neardup client watch --url "$url" -q --format feed --state state - >>out
+    [ "$(posted)" = "a b c c" ]
+    [ "$(wc -l <out)" -eq 4 ]
+    run -2 neardup client watch --url "$url" --format feed --settle 3s -
+    [[ $output == *"--delete, --settle and --every are for folders and files of feeds"* ]]
 }
