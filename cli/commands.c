@@ -769,8 +769,7 @@ const struct command command_table[] = {
      "versions ID…   list the versions of documents, and how much each changed\n"
      "compare ID ID  show how two documents compare, with edits and copied passages\n"
      "crawl          list what to visit next, or visit it\n"
-     "watch DIR…     store each new or changed file of folders, item of a feed, or record of a\n"
-     "               growing file\n"
+     "watch DIR…     store each new or changed file of folders, item of feeds, or line of a file\n"
      "stats          show how many documents there are\n"
      "fingerprint    show the recipe of the store, and its fingerprint",
      "  neardup client post corpus.jsonl.zst > answers.jsonl\n"
