@@ -9,7 +9,7 @@
 
 /* The members that fields are made of (jsonfeed.org, version 1.1, "Items"); the first two may be
  * several values. */
-enum member {
+enum feed_member {
     TAGS,
     AUTHORS,
     AUTHOR, /* of version 1 */
@@ -41,7 +41,7 @@ struct json_item {
 /* ---- Members ------------------------------------------------------------------------------------- */
 
 /* The text of a member that is a string or a number; of no bytes: there is none. */
-static struct nd_view said(const struct json_item *item, enum member m)
+static struct nd_view said(const struct json_item *item, enum feed_member m)
 {
     const struct nd_json_value *v = &item->member[m];
 
@@ -49,7 +49,8 @@ static struct nd_view said(const struct json_item *item, enum member m)
                                                                   : (struct nd_view){NULL, 0};
 }
 
-static struct nd_view first_said(const struct json_item *item, enum member a, enum member b)
+static struct nd_view first_said(const struct json_item *item, enum feed_member a,
+                                 enum feed_member b)
 {
     struct nd_view text = said(item, a);
 
@@ -57,7 +58,7 @@ static struct nd_view first_said(const struct json_item *item, enum member a, en
 }
 
 /* All strings of a member that may be several, with a comma and a space between them. */
-static int join(struct nd_parsing *p, const struct json_item *item, enum member m,
+static int join(struct nd_parsing *p, const struct json_item *item, enum feed_member m,
                 struct nd_view *text)
 {
     struct nd_buffer *list = &p->parser->feed_list;
