@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 FUZZ_SECONDS ?= 60
 jobs := $(shell nproc 2>/dev/null || echo 1)
 
-.PHONY: all demo test test-all nightly bench site lint format fuzz install deb tarball wheel duckdb release check-packages clean help
+.PHONY: all demo test test-all nightly bench site lint format fuzz install deb tarball wheel wheels duckdb release check-packages clean help
 
 all:
 	@mkdir -p build
@@ -33,6 +33,7 @@ help:
 	@echo 'make wheel      the Python package and the command as a wheel, and the sources, in build/wheel/dist/'
 	@echo 'make duckdb     the extension of DuckDB, built and tried, in build/duckdb/'
 	@echo 'make release    all that a release consists of, with checksums, in build/dist/'
+	@echo 'make wheels     that, and the command alone for Windows and macOS, where it has been built for them'
 	@echo 'make check-packages  both, each in a fresh Debian that has nothing else'
 	@echo 'make clean      remove build/'
 
@@ -97,6 +98,10 @@ tarball: all
 wheel: all
 	@tools/bootstrap.sh build test
 	@NEARDUP=$(CURDIR)/build/release/neardup tools/make-wheel.sh
+
+wheels: all
+	@tools/bootstrap.sh build test
+	@NEARDUP=$(CURDIR)/build/release/neardup tools/make-wheels.sh
 
 release: all
 	@tools/bootstrap.sh build test package

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check-packages.sh - the packages and the tarball, each in a fresh Debian 12 that has nothing else
+# check-packages.sh - the packages, the tarball and the wheel, each in a fresh Debian 12 that has nothing else
 #
 # usage: tools/check-packages.sh
 #
@@ -58,3 +58,45 @@ for said in here there; do
         fail "the tarball does not say how to run it"
 done
 echo "tarball: unpacked, installed and tried"
+
+# The wheel, where there is pip and no compiler: the command, the module, and what each lacks.
+[ -n "$(ls build/wheel/dist/*.whl 2>/dev/null)" ] || tools/make-wheel.sh
+root wheel
+inside wheel sh -ec 'apt-get update -q >/dev/null
+    apt-get install -q -y --no-install-recommends python3-venv >/log 2>&1' || fail "there is no pip for the wheel"
+cp build/wheel/dist/*.whl "$work/wheel/"
+python3 - >"$work/wheel/corpus.jsonl" <<'END'
+import json, random
+
+chance = random.Random(1)
+words = [f"w{i}" for i in range(5000)]
+texts = []
+for i in range(100_000):
+    if texts and i % 10 == 0:
+        texts.append(chance.choice(texts[-1000:]))
+    else:
+        texts.append(" ".join(chance.choices(words, k=30)))
+    print(json.dumps({"id": i, "text": texts[-1]}))
+END
+inside wheel sh -ec '! command -v cc gcc
+    python3 -m venv /opt/env
+    begin=$(date +%s%N)
+    /opt/env/bin/pip install --quiet --no-index /neardup-*.whl
+    end=$(date +%s%N)
+    echo "wheel: installed in $(((end - begin) / 1000000)) ms"
+    PATH=/opt/env/bin:$PATH
+    neardup dedup -q /corpus.jsonl -o /kept.jsonl.gz
+    gzip -d </kept.jsonl.gz >/kept.jsonl
+    [ "$(wc -l </kept.jsonl)" -eq 90000 ]
+    python -m neardup dedup -q /kept.jsonl.gz -o /again.jsonl.zst
+    neardup dedup -q /again.jsonl.zst | cmp - /kept.jsonl
+    python -c "import neardup; assert len(neardup.dedup([\"one two three\"] * 2).survivors) == 1"
+    echo "<p>one two three</p>" >/page.html
+    if neardup sketch -q /page.html 2>/said; then exit 1; fi
+    grep -q libxml2 /said
+    if neardup doctor >/doctor; then exit 1; fi
+    grep -q libxml2 /doctor
+    printf PAR1PAR1 >/in.parquet
+    if neardup dedup /in.parquet -o /out.parquet 2>/said; then exit 1; fi
+    grep -q "pip install pyarrow" /said' || fail "the wheel does not work"
+echo "wheel: installed in an environment and tried"

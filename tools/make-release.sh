@@ -34,7 +34,7 @@ if wanted sources; then
     pack "$folder/neardup-$version-source.tar.gz" "$work" "neardup-$version"
 fi
 if wanted python; then
-    tools/make-wheel.sh build/wheel
+    tools/make-wheels.sh build/wheel
     cp build/wheel/dist/* "$folder/"
 fi
 if wanted debian; then

@@ -18,7 +18,7 @@ mkdir -p "$folder"
 
 # The sources: those of the package, and below core/ what its build reads of the rest.
 tools/fetch-libstemmer.sh build/libstemmer
-rm -rf "$stage" "$folder/dist" "$folder/built"
+rm -rf "$stage" "$folder/dist" "$folder/built" "$folder/repaired"
 mkdir -p "$stage/core/third_party/xxhash" "$folder/dist"
 tools/list-files.sh 'python/*' | sed 's|^python/||' | grep -v '^tests/' |
     tar -cf - -C python -T - | tar -xf - -C "$stage"
@@ -68,6 +68,17 @@ done
 strip -o "$scripts/neardup" "${NEARDUP:-build/release/neardup}"
 "$folder/tools/bin/wheel" pack --dest-dir "$folder/whole" "$whole" >>"$folder/log"
 
-PATH="$folder/tools/bin:$PATH" auditwheel repair --wheel-dir "$folder/dist" "$folder"/whole/*.whl >>"$folder/log" 2>&1
+PATH="$folder/tools/bin:$PATH" auditwheel repair --wheel-dir "$folder/repaired" "$folder"/whole/*.whl >>"$folder/log" 2>&1
+
+# Where libraries were added, the script is now one in Python that runs the command, which lies beside
+# them.  It says which Python that is: the one that reads Parquet for the command (cli/program.c).
+rm -rf "$folder/whole"
+"$folder/tools/bin/wheel" unpack --dest "$folder/whole" "$folder"/repaired/*.whl >>"$folder/log"
+script=$(echo "$folder"/whole/neardup-*/neardup-*.data/scripts/neardup)
+if head -c 2 "$script" | grep -q '#!'; then
+    sed -i 's/^\( *\)os\.exec/\1os.environ.setdefault("NEARDUP_PYTHON", sys.executable)\n&/' "$script"
+    grep -q NEARDUP_PYTHON "$script"
+fi
+"$folder/tools/bin/wheel" pack --dest-dir "$folder/dist" "$folder"/whole/neardup-* >>"$folder/log"
 cp "$folder"/built/*.tar.gz "$folder/dist/"
 tools/check-wheel.sh "$folder"
