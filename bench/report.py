@@ -402,6 +402,33 @@ def warc():
     return heading(records[0]) + "\n" + table(["archive", "tool", "processor seconds", "of FastWARC's"], rows)
 
 
+def repeats():
+    """One row for a kind of parts: neardup's share of the other's time, run by run, memory, and what is equal."""
+    records = session_of("repeats.jsonl") if places.records("repeats.jsonl") else []
+    runs = defaultdict(list)
+    for r in records:
+        if not r["exit"]:
+            runs[r["kind"], r["tool"]].append(r)
+    if not runs:
+        return "Nothing measured.\n"
+    rows = []
+    for kind in ("sentences", "passages"):
+        ours, beside = runs[kind, "neardup"], runs[kind, "beside"]
+        if not ours or not beside:
+            continue
+        shares = sorted(a["cpu_s"] / b["cpu_s"] for a, b in zip(ours, beside))
+        last = beside[-1]
+        equal = (
+            f"{last['equal']:,} of {last['documents']:,} documents are equal"
+            if kind == "sentences"
+            else f"{last['cut']:,} of {last['cut_beside']:,} words are cut"
+        )
+        memory = " / ".join(f"{max(r['peak_mb'] for r in some):.0f}" for some in (ours, beside))
+        rows.append([kind, f"{shares[len(shares) // 2]:.3f}", memory, equal])
+    columns = ["parts", "of the other's processor time", "memory, MB", "the same"]
+    return heading(records[0]) + "\n" + table(columns, rows)
+
+
 PLAN_FIGURES = {
     "documents": "documents",
     "removed": "removed",

@@ -1,0 +1,98 @@
+"""What stands beside `neardup repeats`: one process, one core.
+
+    repeats_side.py sentences IN OUT FOLDER    datatrove's three steps of sentence deduplication
+    repeats_side.py passages IN N              a suffix array of word numbers, with its common prefixes
+
+Both read JSON Lines.  The first writes them; its sentences are the lines of a text.  The second prints how
+many words stand in a passage of N words that stands in an earlier place, too.
+"""
+
+import json
+import os
+import re
+import sys
+
+WORD = re.compile(r"\w+")
+
+
+def texts_of(path):
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            yield json.loads(line)
+
+
+def sentences(path, to, folder):
+    from datatrove.data import Document
+    from datatrove.executor import LocalPipelineExecutor
+    from datatrove.pipeline.base import PipelineStep
+    from datatrove.pipeline.dedup import SentenceDedupFilter, SentenceDedupSignature, SentenceFindDedups
+    from datatrove.pipeline.dedup.sentence_dedup import SentDedupConfig
+    from datatrove.utils.text import TextNormConfig
+
+    # Numbers and accents count, as they do in neardup's tokens.
+    norm = TextNormConfig(norm_numbers=False, norm_unicode_diacritics=False)
+    config = SentDedupConfig(
+        n_sentences=3, split_sentences=False, norm_config=norm, min_doc_words=0, min_num_sentences=0
+    )
+
+    class Read(PipelineStep):
+        name, type = "read", "reader"
+
+        def run(self, data=None, rank=0, world_size=1):
+            for record in texts_of(path):
+                yield Document(text=record["text"], id=str(record["id"]))
+
+    class Write(PipelineStep):
+        name, type = "write", "writer"
+
+        def run(self, data, rank=0, world_size=1):
+            with open(to, "w", encoding="utf-8") as f:
+                for document in data:
+                    f.write(json.dumps({"id": document.id, "text": document.text}) + "\n")
+                    yield document
+
+    signatures, found = os.path.join(folder, "signatures"), os.path.join(folder, "found")
+    steps = [
+        [Read(), SentenceDedupSignature(signatures, config=config, finder_workers=1)],
+        [SentenceFindDedups(data_folder=signatures, output_folder=found, config=config)],
+        [Read(), SentenceDedupFilter(data_folder=found, config=config), Write()],
+    ]
+    for i, pipeline in enumerate(steps):
+        LocalPipelineExecutor(pipeline, tasks=1, logging_dir=os.path.join(folder, f"log{i}")).run()
+
+
+def passages(path, n):
+    import numpy
+    import pydivsufsort
+
+    numbers, words, ends = {}, [], []
+    for record in texts_of(path):
+        for word in WORD.findall(record["text"].lower()):
+            words.append(numbers.setdefault(word, len(numbers) + 1))
+        words.append(0)  # no passage goes across it
+        ends.append(len(words))
+    words = numpy.array(words, dtype=numpy.uint32)
+    # Each end is a word of its own, so that common prefixes stop there.
+    words[numpy.array(ends) - 1] = len(numbers) + 1 + numpy.arange(len(ends), dtype=numpy.uint32)
+    # Big-endian bytes sort as the numbers do; suffixes that begin within a word are left out.
+    order = pydivsufsort.divsufsort(words.astype(">u4").tobytes())
+    order = order[order % 4 == 0] // 4
+    common = pydivsufsort.kasai(words, order.astype(order.dtype))
+    is_covered = numpy.zeros(len(words) + 1, dtype=numpy.int64)
+    start = 0
+    for i in range(len(order)):
+        if common[i] >= n and i + 1 < len(order):
+            continue
+        if i > start:
+            places = numpy.sort(order[start : i + 1])[1:]  # all but the first place
+            is_covered[places] += 1
+            is_covered[places + n] -= 1
+        start = i + 1
+    print(int((numpy.cumsum(is_covered)[:-1] > 0).sum()))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "sentences":
+        sentences(*sys.argv[2:5])
+    else:
+        passages(sys.argv[2], int(sys.argv[3]))
