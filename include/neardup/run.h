@@ -260,11 +260,13 @@ struct nd_run_step {
 /*
  * The turns of a run in one pass (`keep = first`, stars), in which one batch of documents at a time
  * is read, decided, noted (ids and names) and written. Seconds of processor time, without what
- * threads wait: of all of it, in each turn, and in work of the turn to decide that waiting threads
- * share. However many threads there are, a run takes as long as its longest turn.
+ * threads wait: of all of it, in each turn, in work of the turn to decide that waiting threads
+ * share, and in the threads that decompress files before they are read, one for each file. However
+ * many threads there are, a run takes as long as its longest turn, and as decompressing its largest
+ * file.
  */
 struct nd_run_turns {
-    double processor, read, decide, shared, note, write;
+    double processor, read, decide, shared, note, write, unpack;
 };
 
 /* The figures that nd_run_plan (plan.h) predicts of a run, and what a run then measures of itself.

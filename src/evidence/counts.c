@@ -320,6 +320,7 @@ static void put_turns(struct nd_json *out, const struct nd_run_turns *turns)
     nd_json_put_double(out, "shared", turns->shared);
     nd_json_put_double(out, "note", turns->note);
     nd_json_put_double(out, "write", turns->write);
+    nd_json_put_double(out, "unpack", turns->unpack);
     nd_json_close(out, '}');
 }
 

@@ -151,6 +151,7 @@ void nd_input_limit_records(struct nd_input *input, size_t bytes)
 void nd_input_release(struct nd_input *input)
 {
     nd_input_end(input);
+    nd_unpack_ahead_free(input);
     nd_sources_release(&input->sources);
     free(input->paths.file);
     free(input->given);

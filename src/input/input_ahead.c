@@ -13,7 +13,17 @@ enum { BEGUN_BYTES = 1 << 16 };
 bool nd_input_ahead_place(const struct nd_input *input, struct nd_ahead_place *place)
 {
     const struct nd_open_source *from = &input->from;
+    const struct nd_open_file *f = &input->file;
 
+    if (from->stream && from->stream == nd_ahead_as_stream(f->ahead) && !input->gives_skipped) {
+        *place = (struct nd_ahead_place){.source = from->number,
+                                         .fd = -1,
+                                         .unpacked = f->ahead_number,
+                                         .read_to = nd_ahead_position(f->ahead),
+                                         .cut_to = from->offset,
+                                         .size = UINT64_MAX};
+        return true;
+    }
     /* The descriptor of a container that can be read again stays open as long as the input. */
     if (!from->stream || from->source->fd < 0 || input->sampling.is_on || input->gives_skipped)
         return false;
@@ -33,7 +43,8 @@ static size_t read_piece(const struct nd_ahead_piece *piece, char *out)
     return n < 0 ? 0 : (size_t)n;
 }
 
-void nd_batch_read_ahead(struct nd_batch *batch, const struct nd_ahead_piece *piece)
+void nd_batch_read_ahead(struct nd_input *input, struct nd_batch *batch,
+                         const struct nd_ahead_piece *piece)
 {
     struct nd_batch_memory *m;
 
@@ -44,7 +55,9 @@ void nd_batch_read_ahead(struct nd_batch *batch, const struct nd_ahead_piece *pi
     if (!m || !nd_buffer_reserve(&m->bytes, BEGUN_BYTES + piece->len))
         return;
     m->ahead = *piece;
-    m->ahead.len = read_piece(piece, m->bytes.data + BEGUN_BYTES);
+    m->ahead.len = piece->unpacked
+                       ? nd_unpack_ahead_copy(input, piece, m->bytes.data + BEGUN_BYTES)
+                       : read_piece(piece, m->bytes.data + BEGUN_BYTES);
     m->ahead_at = BEGUN_BYTES;
 }
 
@@ -71,12 +84,12 @@ static bool put_in_front(struct nd_batch_memory *m, struct nd_stream *stream)
 bool nd_input_take_ahead(struct nd_input *input, struct nd_batch *batch)
 {
     struct nd_batch_memory *m = batch->memory;
-    struct nd_file_stream *stored = input->file.stored;
     struct nd_ahead_place place;
     uint64_t known;
     bool ok;
 
     if (!m->ahead.len || !nd_input_ahead_place(input, &place) || place.source != m->ahead.source ||
+        place.unpacked != m->ahead.unpacked ||
         place.read_to < m->ahead.offset || place.read_to >= m->ahead.offset + m->ahead.len) {
         m->ahead.len = 0;
         return true;
@@ -86,7 +99,10 @@ bool nd_input_take_ahead(struct nd_input *input, struct nd_batch *batch)
     m->ahead.len -= (size_t)known;
     ok = put_in_front(m, input->from.stream);
     if (ok) {
-        nd_file_stream_take(stored, m->bytes.data + m->ahead_at, m->ahead.len);
+        if (m->ahead.unpacked)
+            nd_ahead_take(input->file.ahead, m->ahead.len);
+        else
+            nd_file_stream_take(input->file.stored, m->bytes.data + m->ahead_at, m->ahead.len);
         m->bytes.len = m->ahead_at + m->ahead.len;
         m->max_bytes = m->bytes.len - m->pos;
     }

@@ -8,6 +8,7 @@
 
 #include <neardup/input.h>
 
+#include "base/thread/pool.h"
 #include "input/streams/file_piece.h"
 
 /*
@@ -22,19 +23,31 @@
 /* The place of the input in the file from which it cuts records. */
 struct nd_ahead_place {
     uint32_t source;
-    int fd;           /* open until the input is closed */
-    uint64_t read_to; /* offset of the first byte that it has not read */
-    uint64_t cut_to;  /* and of the first one that is in no record yet */
-    uint64_t size;    /* of the file when it was opened */
+    int fd;            /* open until the input is closed; -1 for a compressed file */
+    uint64_t unpacked; /* number of the stream of a compressed file; 0: the file is plain */
+    uint64_t read_to;  /* offset of the first byte that it has not read */
+    uint64_t cut_to;   /* and of the first one that is in no record yet */
+    uint64_t size;     /* of the file when it was opened; of a compressed one, more than it has */
 };
 
 /* Between two calls of nd_input_read, of which the last one succeeded.  False: it reads no file of
  * which pieces can be read ahead. */
 bool nd_input_ahead_place(const struct nd_input *input, struct nd_ahead_place *place);
 
+/*
+ * Decompress files on threads of their own (ahead_stream.h), as many at a time as `files` says, each
+ * into a window of so many bytes: the file that is read, and those that follow it.  Before anything
+ * is read.  False: out of memory.
+ */
+bool nd_input_unpack_ahead(struct nd_input *input, const struct nd_pool *pool, size_t files,
+                           size_t window_bytes);
+/* Nanoseconds of processor time that those threads took for the files read so far. */
+uint64_t nd_input_unpack_ns(const struct nd_input *input);
+
 /* Read a piece into the memory of a batch, for the next nd_input_read with it.  The records that the
  * batch has are gone.  Safe from any thread that has the batch, whatever the input does. */
-void nd_batch_read_ahead(struct nd_batch *batch, const struct nd_ahead_piece *piece);
+void nd_batch_read_ahead(struct nd_input *input, struct nd_batch *batch,
+                         const struct nd_ahead_piece *piece);
 
 /* For nd_input_read, at its beginning: take what was read ahead, if it goes on where the input is.
  * False: out of memory. */

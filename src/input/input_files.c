@@ -168,10 +168,22 @@ static void close_entry(struct nd_open_file *f)
     f->entry_compression = ND_COMPRESSION_NONE;
 }
 
+void nd_open_file_release(struct nd_open_file *f)
+{
+    nd_stream_close(f->unpacked);
+    nd_stream_close(f->decoder);
+    if (f->stored)
+        nd_stream_close(&f->stored->stream);
+    if (f->fd > 0)
+        (void)nd_descriptor_close(f->fd);
+    *f = (struct nd_open_file){.fd = -1};
+}
+
 static void close_file(struct nd_input *input)
 {
     struct nd_open_file *f = &input->file;
 
+    nd_unpack_ahead_end(input);
     if (f->stored)
         input->finished += f->stored->consumed;
     if (f->known) {
@@ -181,12 +193,7 @@ static void close_file(struct nd_input *input)
     }
     close_entry(f);
     nd_archive_reader_free(f->entries);
-    nd_stream_close(f->unpacked);
-    if (f->stored)
-        nd_stream_close(&f->stored->stream);
-    if (f->fd > 0)
-        (void)nd_descriptor_close(f->fd);
-    *f = (struct nd_open_file){.fd = -1};
+    nd_open_file_release(f);
 }
 
 /* The hash of the stored bytes; 0 if they were not read to the end. */
@@ -195,10 +202,25 @@ static uint64_t hash_of_file(const struct nd_open_file *f)
     return f->stored->stream.state == ND_STREAM_ENDED ? nd_hash_stream_value(f->stored->hash) : 0;
 }
 
+/*
+ * Read a compressed file to its end where its records were given up before: how far it has been read
+ * would depend on the threads, and so would its hash.
+ */
+static void read_to_end(struct nd_stream *unpacked)
+{
+    char bytes[1 << 14];
+
+    while (unpacked->state == ND_STREAM_OPEN && nd_stream_read(unpacked, bytes, sizeof bytes) > 0)
+        ;
+}
+
 void nd_input_end_source(struct nd_input *input)
 {
     struct nd_open_source *from = &input->from;
     struct nd_open_file *f = &input->file;
+
+    if (f->unpacked && !f->entries && !input->sampling.is_on)
+        read_to_end(f->unpacked);
 
     if (from->source && from->sampled) /* of a compressed file, by how much it was compressed */
         input->sampling.bytes +=
@@ -338,6 +360,15 @@ static int check_archive_name(struct nd_input *input, size_t len)
     return 0;
 }
 
+struct nd_stream *nd_decompress(struct nd_stream *inner, enum nd_compression compression)
+{
+    if (compression == ND_COMPRESSION_GZIP)
+        return nd_gzip_stream_new(inner);
+    if (nd_can_decode(compression))
+        return nd_decode_stream_new(inner, compression);
+    return nd_libarchive_load() ? NULL : nd_unpack_stream_new(inner, compression);
+}
+
 /*
  * Add the decompressor that the first bytes call for; *on_top is NULL if none is needed. `name` is
  * the stream's name.
@@ -369,14 +400,10 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
                          nd_compression_name(named), nd_compression_name(*compression));
     if (*compression == ND_COMPRESSION_NONE)
         return 1;
-    if (*compression == ND_COMPRESSION_GZIP)
-        *on_top = nd_gzip_stream_new(inner);
-    else if (nd_can_decode(*compression))
-        *on_top = nd_decode_stream_new(inner, *compression);
-    else if (has_libarchive(input, nd_compression_name(*compression)))
-        *on_top = nd_unpack_stream_new(inner, *compression);
-    else
+    if (*compression != ND_COMPRESSION_GZIP && !nd_can_decode(*compression) &&
+        !has_libarchive(input, nd_compression_name(*compression)))
         return 0;
+    *on_top = nd_decompress(inner, *compression);
     return *on_top ? 1 : ND_ENOMEM;
 }
 
@@ -555,14 +582,19 @@ static int leave_archive(struct nd_input *input)
 static int open_file(struct nd_input *input, struct nd_input_file *known)
 {
     struct nd_open_file *f = &input->file;
-    int status = open_stored(input, known);
+    bool is_open = nd_unpack_ahead_take(input, known);
+    int status = is_open ? 1 : open_stored(input, known);
     const struct nd_binary_kind *office;
     struct nd_stream *stream;
     const char *head;
     size_t len;
 
-    if (status == 1)
+    if (is_open)
+        f->start = input->listed;
+    else if (status == 1)
         status = unpack(input, &f->stored->stream, f->path, &f->compression, &f->unpacked);
+    if (status == 1 && !is_of_another_part(input))
+        nd_unpack_ahead_begin(input);
     if (status == 1) {
         stream = f->unpacked ? f->unpacked : &f->stored->stream;
         if (!nd_input_peek_head(input, stream, ND_HEAD_ARCHIVE, &head, &len))

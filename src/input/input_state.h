@@ -13,6 +13,7 @@
 #include "input/formats/charset.h"
 #include "input/formats/cut.h"
 #include "input/formats/detect.h"
+#include "input/streams/ahead_stream.h"
 #include "input/streams/archive_stream.h"
 #include "input/streams/byte_stream.h"
 #include "input/streams/file_piece.h"
@@ -35,6 +36,11 @@ struct nd_open_file {
     struct nd_file_stream *stored;
     struct nd_stream *unpacked; /* decompressed, or NULL */
     struct nd_stream *recoded;  /* UTF-16 made UTF-8, or NULL */
+
+    /* Where a thread decompresses it: `unpacked` is this stream, which reads from the decoder. */
+    struct nd_ahead_stream *ahead;
+    uint64_t ahead_number; /* of the stream, from 1 */
+    struct nd_stream *decoder;
 
     /*
      * For an archive: its reader, the number of its first source, and the streams of its current
@@ -90,6 +96,7 @@ struct nd_input {
     _Atomic uint64_t done, total; /* for nd_input_progress, from any thread */
     struct nd_charset charset;    /* of the header rows */
     struct nd_sampling sampling;
+    struct nd_unpack_ahead *unpack_ahead; /* NULL: files are decompressed as they are read */
 };
 
 enum { ND_RECORD_MAX = 1 << 30, ND_HEADER_MAX = 1 << 20 };
@@ -114,6 +121,27 @@ struct nd_batch_memory {
  * that cannot be opened are reported on the way.
  */
 int nd_input_next_source(struct nd_input *input);
+
+/* Close what is open of a file. */
+void nd_open_file_release(struct nd_open_file *f);
+
+/* The decompressor of a stream.  NULL: out of memory, or no library that can be opened has one. */
+struct nd_stream *nd_decompress(struct nd_stream *inner, enum nd_compression compression);
+
+/*
+ * unpack_ahead.c; of an input without unpack_ahead, none of these does anything.  Take a file that
+ * was opened before its turn, as the open file.
+ */
+bool nd_unpack_ahead_take(struct nd_input *input, struct nd_input_file *known);
+/* Let a thread decompress the open file, if it is a compressed one, and open those that follow. */
+void nd_unpack_ahead_begin(struct nd_input *input);
+/* Nobody copies from the stream of the open file any more, and nobody will. */
+void nd_unpack_ahead_end(struct nd_input *input);
+/* Close the files that were opened before their turn. */
+void nd_unpack_ahead_forget(struct nd_input *input);
+void nd_unpack_ahead_free(struct nd_input *input);
+/* Copy a piece of the decompressed file that is read: as many bytes as there are. */
+size_t nd_unpack_ahead_copy(struct nd_input *input, const struct nd_ahead_piece *piece, char *out);
 
 /* All of it, once no call is in it. */
 void nd_input_release(struct nd_input *input);

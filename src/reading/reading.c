@@ -30,7 +30,10 @@ enum {
     BATCH_RECORDS = 8192,
     TASK_RECORDS = 4,
     SLICED_TIMES = 4, /* at most so many times as long where a slice is left of them */
-    SLOTS = 2         /* or one a worker: a batch that is worked on, and one that is read */
+    SLOTS = 2,        /* or one a worker: a batch that is worked on, and one that is read */
+    BUSY_WORKERS = 3,
+    UNPACKED_FILES_MAX = 32,
+    UNPACKED_MAX = 32 << 20
 };
 
 struct batch_slot {
@@ -227,6 +230,24 @@ static bool make_parsers(struct nd_reading *r, const struct nd_input_options *op
     return true;
 }
 
+/*
+ * A thread that decompresses keeps some three busy that make sketches.  The window of a file holds
+ * the pieces that have been read ahead and are not cut yet; where more files are decompressed at a
+ * time, as much of each as a thread makes while the one before it is read.  With little memory there
+ * is one file, with two batches.
+ */
+static bool unpack_ahead(struct nd_reading *r)
+{
+    size_t files = (r->n_workers + BUSY_WORKERS - 1) / BUSY_WORKERS;
+    size_t window = (r->n_workers + 4) * r->max_bytes;
+
+    if (r->hooks.batch_bytes)
+        return nd_input_unpack_ahead(r->input, r->pool, 1, 2 * r->max_bytes);
+    files = smaller(files, UNPACKED_FILES_MAX);
+    window = smaller(window, UNPACKED_MAX);
+    return nd_input_unpack_ahead(r->input, r->pool, files, files > 1 ? UNPACKED_MAX : window);
+}
+
 struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths, size_t n_paths,
                                   const struct nd_input_options *options,
                                   const struct nd_reading_hooks *hooks, struct nd_error *err)
@@ -252,6 +273,11 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
         nd_input_limit_records(r->input, hooks->record_bytes);
     if (r->input && hooks->answers_pauses)
         nd_input_answer_pauses(r->input);
+    if (r->input && r->n_workers > 1 && !unpack_ahead(r)) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        nd_reading_free(r);
+        return NULL;
+    }
     if (r->input && make_parsers(r, options, err))
         return r;
     nd_reading_free(r);
@@ -521,7 +547,7 @@ unsigned long nd_reading_begin(struct nd_reading *r, unsigned worker)
     slot->ticket = nd_read_ahead_begin(r->ahead, &slot->piece);
     if (slot->piece.len) {
         forget(slot);
-        nd_batch_read_ahead(&slot->batch, &slot->piece);
+        nd_batch_read_ahead(r->input, &slot->batch, &slot->piece);
     }
     if (r->slice)
         nd_slice_spent(r->slice, worker, nd_thread_ns() - began, 0);
@@ -537,7 +563,7 @@ static void read_piece(struct nd_reading *r, struct batch_slot *slot)
                        piece.len == slot->piece.len))
         return;
     slot->piece = piece;
-    nd_batch_read_ahead(&slot->batch, &piece);
+    nd_batch_read_ahead(r->input, &slot->batch, &piece);
 }
 
 void nd_reading_fill(struct nd_reading *r, unsigned worker)
@@ -602,6 +628,11 @@ enum nd_status nd_reading_reread(struct nd_reading *r, uint32_t source, uint64_t
     if (r->hooks.sketches)
         return nd_sketches_reread(r->hooks.sketches, offset, len, source, bytes, err);
     return nd_input_reread(r->input, source, offset, len, &bytes->data, &bytes->capacity, err);
+}
+
+uint64_t nd_reading_unpack_ns(const struct nd_reading *r)
+{
+    return r->input ? nd_input_unpack_ns(r->input) : 0;
 }
 
 uint64_t nd_reading_repaired(const struct nd_reading *r)

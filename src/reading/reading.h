@@ -111,6 +111,9 @@ static inline void nd_source_count_kept(const struct nd_source *source)
         source->file->kept_records++;
 }
 
+/* Nanoseconds of processor time in threads that decompress files. */
+uint64_t nd_reading_unpack_ns(const struct nd_reading *r);
+
 /* The documents so far in which bytes were replaced, of formats that do not name their charset. */
 uint64_t nd_reading_repaired(const struct nd_reading *r);
 

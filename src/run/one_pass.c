@@ -705,6 +705,7 @@ static void sum_turns(struct passing *p)
     struct nd_run_turns *turns = &p->run->summary->turns;
     struct turn_times sum = {0};
     const double ns = 1e-9;
+    const uint64_t unpack = nd_reading_unpack_ns(p->run->reading);
 
     for (unsigned i = 0; i < nd_pool_threads(p->run->pool); i++) {
         sum.read += p->batch[i].spent.read;
@@ -720,8 +721,10 @@ static void sum_turns(struct passing *p)
         .shared = (double)led.tasks * ns,
         .note = (double)sum.note * ns,
         .write = (double)sum.write * ns,
-        .processor =
-            (double)(sum.read + sum.decide + led.tasks + sum.note + sum.write + sum.others) * ns,
+        .unpack = (double)unpack * ns,
+        .processor = (double)(sum.read + sum.decide + led.tasks + sum.note + sum.write +
+                              sum.others + unpack) *
+                     ns,
     };
 }
 

@@ -65,7 +65,7 @@ struct nd_file_stream {
     int fd;
     bool is_regular;
     uint64_t size;     /* size of a regular file when it was opened */
-    uint64_t consumed; /* bytes read so far */
+    _Atomic uint64_t consumed; /* bytes read so far; others may look at it meanwhile */
     bool by_offset;    /* some were read by others, and the position of fd is not that */
     struct nd_hash_stream *hash;
 };

@@ -9,6 +9,7 @@
 struct nd_ahead_piece {
     uint32_t source;
     int fd;
+    uint64_t unpacked; /* number of the stream of a compressed file; 0: the file is plain */
     uint64_t offset;
     size_t len;
 };

@@ -130,7 +130,7 @@ static void begin(struct workers *all, struct worker *w)
     w->has_begun = true;
     w->ticket = nd_read_ahead_begin(all->ahead, &w->piece);
     if (w->piece.len)
-        nd_batch_read_ahead(&w->batch, &w->piece);
+        nd_batch_read_ahead(all->input, &w->batch, &w->piece);
     all->n_read_ahead += w->piece.len > 0;
 }
 
@@ -141,7 +141,7 @@ static void cut(struct workers *all, struct worker *w, struct reading *r)
     int got;
 
     if (piece.len && (piece.source != w->piece.source || piece.offset != w->piece.offset))
-        nd_batch_read_ahead(&w->batch, &piece);
+        nd_batch_read_ahead(all->input, &w->batch, &piece);
     got = nd_input_read(all->input, all->piece_bytes, all->max_records, &w->batch, NULL);
     assert_true(got >= 0);
     if (got > 0)
