@@ -2,10 +2,12 @@
 
 import json
 import os
+import subprocess
 import sys
 
 import places
 import timed
+from measure_codecs import PACK
 from measure_dedup import neardup_command
 from measure_memory import generate
 
@@ -14,7 +16,11 @@ SETS = places.SPEED_SETS + ["spamassassin", "generated"]
 
 
 def options(parser):
-    parser.add_argument("--sets", default=",".join(SETS), help="default: %(default)s")
+    parser.add_argument(
+        "--sets",
+        default=",".join(SETS),
+        help="with .gz, .zst behind a name: as one compressed file; default: %(default)s",
+    )
     parser.add_argument(
         "--documents", type=int, default=1_000_000, help="of generated ones, default: %(default)s"
     )
@@ -33,7 +39,15 @@ def turns_of(out):
 
 
 def path_of(name, args):
-    return generate(args.documents)[0] if name == "generated" else places.corpus(name)
+    name, dot, kind = name.partition(".")
+    path = generate(args.documents)[0] if name == "generated" else places.corpus(name)
+    if dot:
+        packed = f"{path}.{kind}"
+        if not os.path.exists(packed):
+            with open(packed, "wb") as out:
+                subprocess.run(PACK[kind] + ["-c", path], stdout=out, check=True)
+        path = packed
+    return path
 
 
 def main(args):

@@ -483,10 +483,11 @@ def turn_shares(runs, threads):
         shares["decide"].append((t["decide"] + t["shared"] / min(threads, TABLES)) / whole)
         shares["note"].append(t["note"] / whole)
         shares["write"].append(t["write"] / whole)
+        shares["unpack"].append(t.get("unpack", 0) / whole)
     return {turn: statistics.median(of_one) for turn, of_one in shares.items()}
 
 
-TURNS = ("read", "decide", "note", "write")
+TURNS = ("read", "decide", "note", "write", "unpack")
 
 
 def amdahl(share, threads):
@@ -505,12 +506,12 @@ def turns(records):
         bounds = [amdahl(max(turn_shares(runs, n).values()), n) for n in (16, 64)]
         rows.append(
             [name]
-            + [percent(statistics.median(t[k] / t["processor"] for t in runs)) for k in TURNS]
+            + [percent(statistics.median(t.get(k, 0) / t["processor"] for t in runs)) for k in TURNS]
             + [percent(shared)]
             + [f"{bound:.1f}" for bound in bounds]
         )
     return table(
-        ["set", "read", "decide", "note", "write", "shared by waiting threads"]
+        ["set", "read", "decide", "note", "write", "unpack", "shared by waiting threads"]
         + [f"at most, {n} threads" for n in (16, 64)],
         rows,
     )

@@ -55,9 +55,8 @@ void nd_batch_read_ahead(struct nd_input *input, struct nd_batch *batch,
     if (!m || !nd_buffer_reserve(&m->bytes, BEGUN_BYTES + piece->len))
         return;
     m->ahead = *piece;
-    m->ahead.len = piece->unpacked
-                       ? nd_unpack_ahead_copy(input, piece, m->bytes.data + BEGUN_BYTES)
-                       : read_piece(piece, m->bytes.data + BEGUN_BYTES);
+    m->ahead.len = piece->unpacked ? nd_unpack_ahead_copy(input, piece, m->bytes.data + BEGUN_BYTES)
+                                   : read_piece(piece, m->bytes.data + BEGUN_BYTES);
     m->ahead_at = BEGUN_BYTES;
 }
 
@@ -89,8 +88,8 @@ bool nd_input_take_ahead(struct nd_input *input, struct nd_batch *batch)
     bool ok;
 
     if (!m->ahead.len || !nd_input_ahead_place(input, &place) || place.source != m->ahead.source ||
-        place.unpacked != m->ahead.unpacked ||
-        place.read_to < m->ahead.offset || place.read_to >= m->ahead.offset + m->ahead.len) {
+        place.unpacked != m->ahead.unpacked || place.read_to < m->ahead.offset ||
+        place.read_to >= m->ahead.offset + m->ahead.len) {
         m->ahead.len = 0;
         return true;
     }

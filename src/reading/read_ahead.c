@@ -49,7 +49,8 @@ static bool is_far_ahead(const struct nd_read_ahead *a)
 
 static struct nd_ahead_piece next_piece(struct nd_read_ahead *a)
 {
-    struct nd_ahead_piece piece = {.source = a->place.source, .fd = a->place.fd, .unpacked = a->place.unpacked};
+    struct nd_ahead_piece piece = {
+        .source = a->place.source, .fd = a->place.fd, .unpacked = a->place.unpacked};
     uint64_t left;
 
     if (!a->is_on || a->next >= a->place.size || is_far_ahead(a))

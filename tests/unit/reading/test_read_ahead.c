@@ -2,6 +2,7 @@
 #include "input_fixture.h"
 
 #include "base/thread/pool.h"
+#include "input/streams/pack.h"
 #include "reading/read_ahead.h"
 #include "sized.h"
 
@@ -51,6 +52,35 @@ static void write_table(const char *path, unsigned rows)
         put_line(f, any(300));
         (void)fputs("\"\n", f);
     }
+    assert_int_equal(fclose(f), 0);
+}
+
+static enum nd_status write_packed(void *context, const void *data, size_t len,
+                                   struct nd_error *err)
+{
+    (void)err;
+    return fwrite(data, 1, len, context) == len ? ND_OK : ND_EIO;
+}
+
+/* Compress a file under another name; of zstd, a frame for each `part` bytes. */
+static void pack(const char *path, const char *packed, size_t part)
+{
+    const struct nd_packing packing = {.compression = nd_compression_of_name(packed)};
+    FILE *f = fopen(packed, "wb");
+    struct nd_packer *p = nd_packer_new(&packing, write_packed, f, NULL);
+    size_t len;
+    char *all = slurp(path, &len);
+
+    assert_non_null(f);
+    assert_non_null(p);
+    for (size_t at = 0, n; at < len; at += n) {
+        n = part && part < len - at ? part : len - at;
+        assert_int_equal(nd_packer_write(p, all + at, n, NULL), ND_OK);
+        assert_int_equal(nd_packer_divide(p, NULL), ND_OK);
+    }
+    assert_int_equal(nd_packer_finish(p, NULL), ND_OK);
+    nd_packer_free(p);
+    free(all);
     assert_int_equal(fclose(f), 0);
 }
 
@@ -163,6 +193,10 @@ static void read_by_workers(struct reading *r, const char *const *paths, unsigne
                           .n = n,
                           .piece_bytes = piece_bytes,
                           .max_records = max_records};
+    const size_t files = any(4);
+
+    /* One thread plays all the workers, so the window must have room for what they have ahead. */
+    assert_true(!files || nd_input_unpack_ahead(all.input, pool, files, 1 << 22));
 
     all.ahead = nd_read_ahead_new(pool, n, NULL);
     assert_non_null(all.ahead);
@@ -185,13 +219,14 @@ static void read_by_workers(struct reading *r, const char *const *paths, unsigne
     nd_pool_free(pool);
 }
 
-static void compare_all(const char *const *paths, size_t piece_bytes, size_t max_records)
+static void compare_times(const char *const *paths, size_t piece_bytes, size_t max_records,
+                          size_t times)
 {
     struct reading expected = {.n_records = 0};
     size_t n_read_ahead = 0;
 
     read_in_order(&expected, paths);
-    for (size_t i = 0; i < sized(300, 30); i++) {
+    for (size_t i = 0; i < times; i++) {
         struct reading r = {.n_records = 0};
 
         read_by_workers(&r, paths, 2 + any(WORKERS_MAX - 1), piece_bytes, max_records, NULL);
@@ -205,6 +240,11 @@ static void compare_all(const char *const *paths, size_t piece_bytes, size_t max
     }
     assert_true(n_read_ahead > 0);
     close_reading(&expected);
+}
+
+static void compare_all(const char *const *paths, size_t piece_bytes, size_t max_records)
+{
+    compare_times(paths, piece_bytes, max_records, sized(300, 30));
 }
 
 /* ---- Claims ---- */
@@ -326,6 +366,59 @@ static void a_file_that_grows_meanwhile_is_read_to_its_new_end(void **state)
     }
 }
 
+static void compressed_files_are_the_same(void **state)
+{
+    static const char *const suffixes[] = {"gz", "zst", "xz", "bz2", "lz4"};
+
+    (void)state;
+    write_lines("a.txt", 200000, 100, 5000);
+    write_lines("b.txt", 100000, 50, 0);
+    write_text("empty.txt", "");
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char name[4][20];
+        const char *const paths[] = {name[0], "a.txt", name[1], "absent.gz",
+                                     name[2], name[3], NULL};
+
+        for (size_t k = 0; k < 4; k++)
+            snprintf(name[k], sizeof name[k], "%c.txt.%s", (int)"abcd"[k], suffixes[i]);
+        pack("a.txt", name[0], 70000);
+        pack("b.txt", name[1], 0);
+        pack("empty.txt", name[2], 0);
+        pack("b.txt", name[3], 30000);
+        compare_times(paths, 8000, 1000, sized(40, 4));
+    }
+}
+
+static void damage_is_reported_at_the_same_place(void **state)
+{
+    const char *const paths[] = {"a.txt.gz", "b.txt.zst", "b.csv.gz", "a.txt", NULL};
+    size_t len;
+
+    (void)state;
+    write_lines("a.txt", 200000, 100, 0);
+    write_table("b.csv", 400);
+    pack("a.txt", "a.txt.gz", 0);
+    pack("a.txt", "b.txt.zst", 50000);
+    pack("b.csv", "b.csv.gz", 0);
+    free(slurp("a.txt.gz", &len));
+    assert_int_equal(truncate("a.txt.gz", (off_t)len - 5000), 0);
+    free(slurp("b.txt.zst", &len));
+    assert_int_equal(truncate("b.txt.zst", (off_t)len - 9), 0);
+    compare_times(paths, 3000, 1000, sized(60, 6));
+    write_text("b.csv", "id,text\n1,\"never closed\n");
+    for (int i = 0; i < 13; i++) { /* some 100,000 lines that are given up with it */
+        char *all = slurp("b.csv", &len);
+        FILE *f = fopen("b.csv", "ab");
+
+        assert_non_null(f);
+        (void)fputs(i ? strchr(all, '\n') + 17 : "one more line\n", f);
+        assert_int_equal(fclose(f), 0);
+        free(all);
+    }
+    pack("b.csv", "b.csv.gz", 0);
+    compare_times(paths, 3000, 1000, sized(60, 6));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +429,8 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_reported_at_the_same_place),
         cmocka_unit_test(a_file_that_is_cut_short_meanwhile_is_reported),
         cmocka_unit_test(a_file_that_grows_meanwhile_is_read_to_its_new_end),
+        cmocka_unit_test(compressed_files_are_the_same),
+        cmocka_unit_test(damage_is_reported_at_the_same_place),
     };
 
     random_state = 18;
