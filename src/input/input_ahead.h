@@ -36,11 +36,12 @@ bool nd_input_ahead_place(const struct nd_input *input, struct nd_ahead_place *p
 
 /*
  * Decompress files on threads of their own (ahead_stream.h), as many at a time as `files` says, each
- * into a window of so many bytes: the file that is read, and those that follow it.  Before anything
- * is read.  False: out of memory.
+ * into a window of so many bytes: the file that is read, and those that follow it.  Frames of zstd
+ * are decompressed by so many threads more; 0: one after the other.  Before anything is read.
+ * False: out of memory.
  */
 bool nd_input_unpack_ahead(struct nd_input *input, const struct nd_pool *pool, size_t files,
-                           size_t window_bytes);
+                           size_t window_bytes, unsigned frame_threads);
 /* Nanoseconds of processor time that those threads took for the files read so far. */
 uint64_t nd_input_unpack_ns(const struct nd_input *input);
 

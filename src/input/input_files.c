@@ -360,13 +360,29 @@ static int check_archive_name(struct nd_input *input, size_t len)
     return 0;
 }
 
-struct nd_stream *nd_decompress(struct nd_stream *inner, enum nd_compression compression)
+struct nd_stream *nd_decompress(struct nd_stream *inner, enum nd_compression compression,
+                                const struct nd_unpack_ahead *ahead)
 {
+    struct nd_stream *frames = NULL;
+
     if (compression == ND_COMPRESSION_GZIP)
         return nd_gzip_stream_new(inner);
-    if (nd_can_decode(compression))
-        return nd_decode_stream_new(inner, compression);
-    return nd_libarchive_load() ? NULL : nd_unpack_stream_new(inner, compression);
+    if (!nd_can_decode(compression))
+        return nd_libarchive_load() ? NULL : nd_unpack_stream_new(inner, compression);
+    if (compression == ND_COMPRESSION_ZSTD && ahead)
+        frames = nd_unpack_ahead_frames(ahead, inner);
+    return frames ? frames : nd_decode_stream_new(inner, compression);
+}
+
+/* A thread may decompress the open file before it is read. */
+static const struct nd_unpack_ahead *ahead_of(const struct nd_input *input,
+                                              const struct nd_stream *inner)
+{
+    const struct nd_open_file *f = &input->file;
+
+    return f->is_regular && inner == &f->stored->stream && !input->sampling.is_on
+               ? input->unpack_ahead
+               : NULL;
 }
 
 /*
@@ -403,7 +419,7 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
     if (*compression != ND_COMPRESSION_GZIP && !nd_can_decode(*compression) &&
         !has_libarchive(input, nd_compression_name(*compression)))
         return 0;
-    *on_top = nd_decompress(inner, *compression);
+    *on_top = nd_decompress(inner, *compression, ahead_of(input, inner));
     return *on_top ? 1 : ND_ENOMEM;
 }
 

@@ -125,14 +125,21 @@ int nd_input_next_source(struct nd_input *input);
 /* Close what is open of a file. */
 void nd_open_file_release(struct nd_open_file *f);
 
-/* The decompressor of a stream.  NULL: out of memory, or no library that can be opened has one. */
-struct nd_stream *nd_decompress(struct nd_stream *inner, enum nd_compression compression);
+/*
+ * The decompressor of a stream.  With `ahead`, which may be NULL, frames are decompressed beside one
+ * another.  NULL: out of memory, or no library that can be opened has one.
+ */
+struct nd_stream *nd_decompress(struct nd_stream *inner, enum nd_compression compression,
+                                const struct nd_unpack_ahead *ahead);
 
 /*
- * unpack_ahead.c; of an input without unpack_ahead, none of these does anything.  Take a file that
+ * unpack_ahead.c; for an input without unpack_ahead, none of these does anything.  Take a file that
  * was opened before its turn, as the open file.
  */
 bool nd_unpack_ahead_take(struct nd_input *input, struct nd_input_file *known);
+/* A stream of zstd in frames; NULL: they are not decompressed beside one another. */
+struct nd_stream *nd_unpack_ahead_frames(const struct nd_unpack_ahead *ahead,
+                                         struct nd_stream *inner);
 /* Let a thread decompress the open file, if it is a compressed one, and open those that follow. */
 void nd_unpack_ahead_begin(struct nd_input *input);
 /* Nobody copies from the stream of the open file any more, and nobody will. */

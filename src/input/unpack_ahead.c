@@ -17,6 +17,7 @@
 struct nd_unpack_ahead {
     const struct nd_pool *pool;
     size_t window_bytes;
+    unsigned frame_threads; /* of each file, beside the one that reads it */
     uint64_t ns;
     uint64_t last_number;         /* number of the stream that was begun last */
     struct nd_monitor monitor;    /* guards what follows */
@@ -28,7 +29,7 @@ struct nd_unpack_ahead {
 };
 
 bool nd_input_unpack_ahead(struct nd_input *input, const struct nd_pool *pool, size_t files,
-                           size_t window_bytes)
+                           size_t window_bytes, unsigned frame_threads)
 {
     struct nd_unpack_ahead *u = calloc(1, sizeof *u + files * sizeof *u->open);
 
@@ -39,6 +40,7 @@ bool nd_input_unpack_ahead(struct nd_input *input, const struct nd_pool *pool, s
     u->pool = pool;
     u->files = files;
     u->window_bytes = window_bytes;
+    u->frame_threads = frame_threads;
     input->unpack_ahead = u;
     return true;
 }
@@ -46,6 +48,14 @@ bool nd_input_unpack_ahead(struct nd_input *input, const struct nd_pool *pool, s
 uint64_t nd_input_unpack_ns(const struct nd_input *input)
 {
     return input->unpack_ahead ? input->unpack_ahead->ns : 0;
+}
+
+struct nd_stream *nd_unpack_ahead_frames(const struct nd_unpack_ahead *ahead,
+                                         struct nd_stream *inner)
+{
+    return ahead->frame_threads
+               ? nd_zstd_frames_stream_new(inner, ahead->frame_threads, ahead->pool)
+               : NULL;
 }
 
 struct start {
@@ -97,7 +107,7 @@ static bool open_early(struct nd_unpack_ahead *u, struct nd_input_file *known,
         nd_detect_compression(head, len) != named ||
         nd_detect_cut_compression(head, len) != ND_COMPRESSION_NONE)
         return false;
-    f->unpacked = nd_decompress(&f->stored->stream, named);
+    f->unpacked = nd_decompress(&f->stored->stream, named, u);
     if (f->unpacked)
         begin(u, f);
     return f->ahead != NULL;

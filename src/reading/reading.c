@@ -33,6 +33,7 @@ enum {
     SLOTS = 2,        /* or one a worker: a batch that is worked on, and one that is read */
     BUSY_WORKERS = 3,
     UNPACKED_FILES_MAX = 32,
+    FRAME_THREADS_MAX = 15,
     UNPACKED_MAX = 32 << 20
 };
 
@@ -242,10 +243,11 @@ static bool unpack_ahead(struct nd_reading *r)
     size_t window = (r->n_workers + 4) * r->max_bytes;
 
     if (r->hooks.batch_bytes)
-        return nd_input_unpack_ahead(r->input, r->pool, 1, 2 * r->max_bytes);
+        return nd_input_unpack_ahead(r->input, r->pool, 1, 2 * r->max_bytes, 0);
     files = smaller(files, UNPACKED_FILES_MAX);
     window = smaller(window, UNPACKED_MAX);
-    return nd_input_unpack_ahead(r->input, r->pool, files, files > 1 ? UNPACKED_MAX : window);
+    return nd_input_unpack_ahead(r->input, r->pool, files, files > 1 ? UNPACKED_MAX : window,
+                                 (unsigned)smaller(files, FRAME_THREADS_MAX));
 }
 
 struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths, size_t n_paths,

@@ -22,6 +22,8 @@ struct nd_codecs {
     __typeof__(ZSTD_decompressStream) *zstd_decode;
     __typeof__(ZSTD_isError) *zstd_is_error;
     __typeof__(ZSTD_getErrorName) *zstd_error_name;
+    __typeof__(ZSTD_getFrameContentSize) *zstd_content_size;
+    __typeof__(ZSTD_findFrameCompressedSize) *zstd_frame_size;
     __typeof__(ZSTD_createCCtx) *zstd_writer_new;
     __typeof__(ZSTD_freeCCtx) *zstd_writer_free;
     __typeof__(ZSTD_CCtx_setParameter) *zstd_set;

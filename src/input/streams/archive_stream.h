@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/thread/pool.h"
 #include "input/formats/detect.h"
 #include "input/streams/byte_stream.h"
 #include "input/streams/entry_header.h"
@@ -24,6 +25,12 @@ struct nd_stream *nd_unpack_stream_new(struct nd_stream *inner, enum nd_compress
  */
 bool nd_can_decode(enum nd_compression compression);
 struct nd_stream *nd_decode_stream_new(struct nd_stream *inner, enum nd_compression compression);
+/* Go on behind so many uncompressed bytes, between two frames if there was any. */
+struct nd_stream *nd_decode_stream_after(struct nd_stream *inner, enum nd_compression compression,
+                                         uint64_t made, bool has_frame);
+/* Decompress zstd as that does, frames beside one another by so many threads beside the caller's. */
+struct nd_stream *nd_zstd_frames_stream_new(struct nd_stream *inner, unsigned threads,
+                                            const struct nd_pool *pool);
 
 /*
  * Read the regular files in a tar or zip one by one. A zip that is a plain file is read by its

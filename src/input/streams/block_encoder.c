@@ -1,10 +1,5 @@
 /* block_encoder.c - blocks of the input, compressed beside one another and passed on in order */
 
-/*
- * The blocks wait in a ring.  The thread that writes fills them; any thread takes the next full one
- * and compresses it; the thread that writes passes them on in order.  It compresses blocks too when
- * it would otherwise wait, so everything works with no thread started.
- */
 #include "input/streams/block_encoder.h"
 
 #include <stdlib.h>
@@ -12,63 +7,27 @@
 
 enum { THREADS_MAX = 64 };
 
-static struct nd_encoder_block *block_of(const struct nd_block_encoder *e, uint64_t number)
+/* The block that is being filled. */
+static struct nd_encoder_block *present(const struct nd_block_encoder *e)
 {
-    return &e->block[number % e->n_blocks];
+    return &e->block[nd_block_ring_next(&e->ring)];
 }
 
-/* Within the monitor: compress the next block that nobody has taken.  False: there is none. */
-static bool encode_next(struct nd_block_encoder *e)
+static bool encode(void *owner, size_t place)
 {
-    struct nd_encoder_block *b;
+    struct nd_block_encoder *e = owner;
 
-    if (e->taken == e->filled)
-        return false;
-    b = block_of(e, e->taken++);
-    nd_monitor_leave(&e->monitor);
-    b->has_failed = !e->codec->encode(e, b);
-    nd_monitor_enter(&e->monitor);
-    b->is_done = true;
-    nd_monitor_notify(&e->monitor);
-    return true;
-}
-
-static void encode_until_over(void *context)
-{
-    struct nd_block_encoder *e = context;
-
-    nd_monitor_enter(&e->monitor);
-    while (!e->is_over)
-        if (!encode_next(e))
-            nd_monitor_wait(&e->monitor);
-    nd_monitor_leave(&e->monitor);
-}
-
-/* A thread that cannot be started is not missed. */
-static void start_threads(void *context)
-{
-    struct nd_block_encoder *e = context;
-
-    while (e->n_started < e->n_threads &&
-           nd_thread_start(&e->thread[e->n_started], encode_until_over, e))
-        e->n_started++;
-    e->n_threads = e->n_started;
+    return e->codec->encode(e, &e->block[place]);
 }
 
 /* Give the oldest full block to the sink, compressing blocks until it is done. */
 static enum nd_status pass_on_oldest(struct nd_block_encoder *e, struct nd_error *err)
 {
-    struct nd_encoder_block *b = block_of(e, e->passed_on);
+    struct nd_encoder_block *b = &e->block[nd_block_ring_oldest(&e->ring)];
     enum nd_status status = b->is_first ? e->codec->begin(e, err) : ND_OK;
+    bool is_encoded = nd_block_ring_pass(&e->ring);
 
-    nd_monitor_enter(&e->monitor);
-    while (!b->is_done)
-        if (!encode_next(e))
-            nd_monitor_wait(&e->monitor);
-    nd_monitor_leave(&e->monitor);
-    b->is_done = false;
-    e->passed_on++;
-    if (status == ND_OK && b->has_failed)
+    if (status == ND_OK && !is_encoded)
         return nd_fail(err, ND_EIO, "cannot compress: the library failed");
     if (status == ND_OK)
         status = e->codec->pass_on(e, b, err);
@@ -96,29 +55,17 @@ static enum nd_status make_block(struct nd_block_encoder *e, struct nd_encoder_b
     return nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
-/* The block that is being filled is whole. */
-static void close_block(struct nd_block_encoder *e, bool is_last)
-{
-    block_of(e, e->filled)->is_last = is_last;
-    nd_monitor_enter(&e->monitor);
-    e->filled++;
-    nd_monitor_notify(&e->monitor);
-    nd_monitor_leave(&e->monitor);
-}
-
 /* Go on in the next block, behind one that is full, or that is the last of a member. */
 static enum nd_status next_block(struct nd_block_encoder *e, bool is_last, struct nd_error *err)
 {
-    const struct nd_encoder_block *before = block_of(e, e->filled);
+    struct nd_encoder_block *before = present(e), *b;
     enum nd_status status = ND_OK;
-    struct nd_encoder_block *b;
 
-    close_block(e, is_last);
-    if (e->n_started < e->n_threads)
-        nd_pool_unbound(e->pool, start_threads, e);
-    if (e->filled - e->passed_on == e->n_blocks)
+    before->is_last = is_last;
+    nd_block_ring_close(&e->ring, true);
+    if (nd_block_ring_is_full(&e->ring))
         status = pass_on_oldest(e, err);
-    b = block_of(e, e->filled);
+    b = present(e);
     if (status == ND_OK)
         status = make_block(e, b, err);
     if (status != ND_OK)
@@ -140,7 +87,7 @@ static enum nd_status write_blocks(struct nd_encoder *c, const void *data, size_
     enum nd_status status = ND_OK;
 
     while (len && status == ND_OK) {
-        struct nd_encoder_block *b = block_of(e, e->filled);
+        struct nd_encoder_block *b = present(e);
         size_t room = e->codec->block_bytes - b->len, n = room < len ? room : len;
 
         if (n == 0) {
@@ -158,9 +105,9 @@ static enum nd_status write_blocks(struct nd_encoder *c, const void *data, size_
 /* Check that nothing stands in the member that has begun, behind another one. */
 static bool is_void(const struct nd_block_encoder *e)
 {
-    const struct nd_encoder_block *b = block_of(e, e->filled);
+    const struct nd_encoder_block *b = present(e);
 
-    return e->filled > 0 && b->is_first && b->len == 0;
+    return e->ring.filled > 0 && b->is_first && b->len == 0;
 }
 
 static enum nd_status divide(struct nd_encoder *c, struct nd_error *err)
@@ -175,9 +122,11 @@ static enum nd_status finish(struct nd_encoder *c, struct nd_error *err)
     struct nd_block_encoder *e = (struct nd_block_encoder *)c;
     enum nd_status status = ND_OK;
 
-    if (!is_void(e))
-        close_block(e, true);
-    while (status == ND_OK && e->passed_on < e->filled)
+    if (!is_void(e)) {
+        present(e)->is_last = true;
+        nd_block_ring_close(&e->ring, false);
+    }
+    while (status == ND_OK && e->ring.passed < e->ring.filled)
         status = pass_on_oldest(e, err);
     return status;
 }
@@ -186,17 +135,10 @@ static void free_encoder(struct nd_encoder *c)
 {
     struct nd_block_encoder *e = (struct nd_block_encoder *)c;
 
-    nd_monitor_enter(&e->monitor);
-    e->is_over = true;
-    nd_monitor_notify(&e->monitor);
-    nd_monitor_leave(&e->monitor);
-    for (unsigned i = 0; i < e->n_started; i++)
-        nd_thread_join(&e->thread[i]);
-    for (size_t i = 0; i < e->n_blocks; i++)
+    nd_block_ring_release(&e->ring);
+    for (size_t i = 0; i < e->ring.n; i++)
         free_block(e, &e->block[i]);
-    nd_monitor_release(&e->monitor);
     free(e->block);
-    free(e->thread);
     free(e);
 }
 
@@ -206,11 +148,11 @@ static bool make_ring(struct nd_block_encoder *e)
     unsigned n = e->pool ? nd_pool_threads(e->pool) : 1;
 
     n = n < THREADS_MAX ? n : THREADS_MAX;
-    e->n_threads = n > 1 ? n : 0;
-    e->n_blocks = n > 1 ? 2 * (size_t)n : 1;
-    e->block = calloc(e->n_blocks, sizeof *e->block);
-    e->thread = calloc(n, sizeof *e->thread);
-    return e->block && e->thread && nd_monitor_init(&e->monitor);
+    e->block = calloc(2 * (size_t)n, sizeof *e->block);
+    if (e->block && nd_block_ring_init(&e->ring, n > 1 ? 2 * (size_t)n : 1, n > 1 ? n : 0))
+        return true;
+    free(e->block);
+    return false;
 }
 
 struct nd_encoder *nd_block_encoder_new(void *memory, const struct nd_block_codec *codec,
@@ -229,10 +171,10 @@ struct nd_encoder *nd_block_encoder_new(void *memory, const struct nd_block_code
     e->sink = sink;
     e->context = context;
     e->level = level;
-    e->pool = pool;
+    e->pool = e->ring.pool = pool;
+    e->ring.work = encode;
+    e->ring.owner = e;
     if (!make_ring(e)) {
-        free(e->block);
-        free(e->thread);
         free(e);
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/thread/thread.h"
+#include "input/streams/block_ring.h"
 #include "input/streams/encoder.h"
 
 struct nd_block_encoder;
@@ -19,7 +19,6 @@ struct nd_encoder_block {
     void *state;            /* made by the codec */
     bool follows;           /* the window is filled */
     bool is_first, is_last; /* of its member */
-    bool is_done, has_failed;
 };
 
 /* The functions of one format for the ring of blocks.  The first three run on any thread, one at a time for
@@ -45,15 +44,8 @@ struct nd_block_encoder {
     unsigned level;
     const struct nd_pool *pool;
 
-    struct nd_encoder_block *block; /* a ring: that of number i is block[i % n_blocks] */
-    size_t n_blocks;
-    uint64_t passed_on; /* blocks given to the sink; of the thread that writes */
-    uint64_t filled;    /* blocks that are full; guarded by the monitor, as the next two */
-    uint64_t taken;     /* blocks that some thread compresses or has compressed */
-    bool is_over;       /* the threads are to end */
-    struct nd_monitor monitor;
-    struct nd_thread *thread;
-    unsigned n_threads, n_started; /* to be started, and started */
+    struct nd_block_ring ring;
+    struct nd_encoder_block *block; /* one for each place of the ring */
 };
 
 /*

@@ -64,9 +64,9 @@ struct nd_file_stream {
     struct nd_stream stream;
     int fd;
     bool is_regular;
-    uint64_t size;     /* size of a regular file when it was opened */
+    uint64_t size;             /* size of a regular file when it was opened */
     _Atomic uint64_t consumed; /* bytes read so far; others may look at it meanwhile */
-    bool by_offset;    /* some were read by others, and the position of fd is not that */
+    bool by_offset;            /* some were read by others, and the position of fd is not that */
     struct nd_hash_stream *hash;
 };
 struct nd_file_stream *nd_file_stream_new(int fd, bool is_regular, uint64_t size);

@@ -59,12 +59,14 @@ static enum unpack_step no_memory(struct decode_stream *d)
 
 /*
  * libzstd forgets what it decoded in a call that meets damage: so each call gets no more than the
- * block that it asks for.
+ * block that it asks for, without the header of the next one, which it asks for too.
  */
 static enum unpack_step step_zstd(struct decode_stream *d, char *out, size_t capacity, size_t *made)
 {
+    enum { BLOCK_HEADER = 3 };
     size_t have = d->len - d->at;
-    ZSTD_inBuffer in = {d->in + d->at, have < d->zstd_wants ? have : d->zstd_wants, 0};
+    size_t next = d->zstd_wants > BLOCK_HEADER ? d->zstd_wants - BLOCK_HEADER : d->zstd_wants;
+    ZSTD_inBuffer in = {d->in + d->at, have < next ? have : next, 0};
     ZSTD_outBuffer to = {out, capacity, 0};
     size_t wants = nd_codecs.zstd_decode(d->zstd, &to, &in);
 
@@ -228,6 +230,18 @@ static bool begin(struct decode_stream *d)
         return nd_codecs.lzma_init(&d->lzma, XZ_MEMORY_MAX, LZMA_CONCATENATED) == LZMA_OK;
     default: return nd_codecs.bz2_init(&d->bz2, 0, 0) == BZ_OK;
     }
+}
+
+struct nd_stream *nd_decode_stream_after(struct nd_stream *inner, enum nd_compression compression,
+                                         uint64_t made, bool has_frame)
+{
+    struct decode_stream *d = (struct decode_stream *)nd_decode_stream_new(inner, compression);
+
+    if (!d)
+        return NULL;
+    d->made = made;
+    d->is_between = d->has_frame = has_frame;
+    return &d->stream;
 }
 
 bool nd_can_decode(enum nd_compression compression)

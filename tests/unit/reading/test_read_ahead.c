@@ -196,7 +196,7 @@ static void read_by_workers(struct reading *r, const char *const *paths, unsigne
     const size_t files = any(4);
 
     /* One thread plays all the workers, so the window must have room for what they have ahead. */
-    assert_true(!files || nd_input_unpack_ahead(all.input, pool, files, 1 << 22));
+    assert_true(!files || nd_input_unpack_ahead(all.input, pool, files, 1 << 22, any(3)));
 
     all.ahead = nd_read_ahead_new(pool, n, NULL);
     assert_non_null(all.ahead);
