@@ -171,8 +171,10 @@ bool nd_lookup_find_place(const struct nd_lookup *l, const struct nd_record *rec
 }
 
 enum nd_status nd_lookup_keep(struct nd_lookup *l, const struct nd_record *record,
-                              struct nd_place *place, struct nd_error *err)
+                              struct nd_late_write *late, struct nd_place *place,
+                              struct nd_error *err)
 {
+    const struct nd_view bytes = record->bytes;
     uint64_t offset;
     enum nd_status status;
 
@@ -180,10 +182,19 @@ enum nd_status nd_lookup_keep(struct nd_lookup *l, const struct nd_record *recor
         return ND_OK;
     if (!l->spool && !(l->spool = nd_spool_new(l->tmp, err)))
         return ND_EIO;
-    status = nd_spool_append(l->spool, record->bytes.data, record->bytes.len, &offset, err);
+    if (late)
+        status = nd_spool_append_late(l->spool, bytes.data, bytes.len, late, &offset, err);
+    else
+        status = nd_spool_append(l->spool, bytes.data, bytes.len, &offset, err);
     if (status == ND_OK)
         *place = place_at(record, offset);
     return status;
+}
+
+enum nd_status nd_lookup_write_kept(struct nd_lookup *l, struct nd_late_write *late,
+                                    struct nd_error *err)
+{
+    return late->bytes ? nd_spool_write_late(l->spool, late, err) : ND_OK;
 }
 
 enum nd_status nd_lookup_record(struct nd_lookup *l, const struct nd_place *place, unsigned worker,

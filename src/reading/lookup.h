@@ -73,10 +73,14 @@ void nd_lookup_free(struct nd_lookup *l);
 
 /*
  * The place by which a record that was just read can be found again; copies it into the spool if
- * necessary.
+ * necessary.  With `late`, which may be NULL, the copy is made by nd_lookup_write_kept, which any
+ * thread may call; the bytes of the record stay until then, and are found.
  */
 enum nd_status nd_lookup_keep(struct nd_lookup *l, const struct nd_record *record,
-                              struct nd_place *place, struct nd_error *err);
+                              struct nd_late_write *late, struct nd_place *place,
+                              struct nd_error *err);
+enum nd_status nd_lookup_write_kept(struct nd_lookup *l, struct nd_late_write *late,
+                                    struct nd_error *err);
 /* Find the place of a record that need not be copied, in any thread; false: it must be. */
 bool nd_lookup_find_place(const struct nd_lookup *l, const struct nd_record *record,
                           struct nd_place *place);

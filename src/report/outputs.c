@@ -281,7 +281,8 @@ enum nd_status nd_outputs_return(struct nd_outputs *o, struct nd_rows *rows,
     if (status == ND_OK && o->survivors)
         status = nd_survivors_flush(o->survivors, err);
     if (status == ND_OK && o->rows)
-        status = nd_spool_append_late(o->rows, manifest->data, manifest->len, &late->rows, err);
+        status =
+            nd_spool_append_late(o->rows, manifest->data, manifest->len, &late->rows, NULL, err);
     if (status != ND_OK || !o->clusters)
         return status;
     nd_output_borrow(o->clusters, &late->clusters);

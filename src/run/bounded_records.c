@@ -87,7 +87,7 @@ static enum nd_status add_record(struct nd_bounded_records *r, const struct nd_p
     struct nd_bounded_record record = {.key = skipped ? skipped : parsed->key,
                                        .is_bad = parsed->bad != NULL,
                                        .is_too_long = skipped != 0};
-    enum nd_status status = nd_lookup_keep(run->lookup, &parsed->record, &record.place, err);
+    enum nd_status status = nd_lookup_keep(run->lookup, &parsed->record, NULL, &record.place, err);
 
     if (status != ND_OK)
         return status;

@@ -20,8 +20,8 @@
  *
  * Reading (of plain files; others are read as they are cut), parsing and sketching (prepare) and the
  * rows of the manifest (make_rows) are most of the work, and have no order.  Nor has the writing to
- * files that nobody sees yet: its turn only reserves the places (place_batch), to which the bytes go
- * after it (write_late).  Each of the other steps is done in the order of the batches, by one thread at a
+ * files that nobody sees yet, among them the copies of kept records that cannot be read again: its
+ * turn only reserves the places (place_batch, keep), to which the bytes go after it (write_late).  Each of the other steps is done in the order of the batches, by one thread at a
  * time.  So a batch stays in the caches of one processor from its reading to its writing, and
  * threads meet only where they must: at the input, the index and the output.  A thread that waits to
  * decide does tasks of the thread that decides.
@@ -62,6 +62,7 @@ struct worker_batch {
     uint64_t measured[ND_MEASURED];        /* totals of all batches so far */
     bool is_listed, is_decided, is_placed; /* placed: what it writes has its places */
     struct nd_late_writes late;
+    struct nd_late_write copies; /* of records that cannot be read again, to the spool */
     struct turn_times {
         uint64_t read, decide, note, write, others;
     } spent;                     /* nanoseconds of processor time: in turns, and in between */
@@ -87,6 +88,7 @@ static void release_batch(struct worker_batch *b)
         nd_json_release(&b->scratch[k]);
     nd_rows_release(&b->rows);
     nd_late_writes_release(&b->late);
+    nd_late_write_release(&b->copies);
 }
 
 static struct nd_party party_of(const struct nd_parsed *parsed, struct nd_json *scratch)
@@ -305,10 +307,10 @@ struct passing {
     struct nd_run *run;
     struct worker_batch *batch; /* one for each worker */
     struct nd_ticket_lock read, decide, note, write;
-    const struct worker_batch *now; /* ticket of the batch being decided */
-    uint64_t first;                 /* number of its first document */
-    atomic_bool is_over;            /* stop reading: the input has ended, or something failed */
-    atomic_bool has_not_written;    /* of a batch that had its turn */
+    struct worker_batch *now;    /* ticket of the batch being decided */
+    uint64_t first;              /* number of its first document */
+    atomic_bool is_over;         /* stop reading: the input has ended, or something failed */
+    atomic_bool has_not_written; /* of a batch that had its turn */
     struct nd_error decided, wrote, delivered; /* each of one turn, or of one thread, only */
 };
 
@@ -343,12 +345,13 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
 {
     struct passing *p = context;
     struct nd_run *run = p->run;
-    const struct worker_batch *b = p->now;
+    struct worker_batch *b = p->now;
     struct nd_place place = b->own[item];
     enum nd_status status = ND_OK;
 
     if (place.source == NOT_PLACED)
-        status = nd_lookup_keep(run->lookup, &b->batch->parsed[b->index[item]].record, &place, err);
+        status = nd_lookup_keep(run->lookup, &b->batch->parsed[b->index[item]].record, &b->copies,
+                                &place, err);
     if (status != ND_OK)
         return status;
     if (!nd_cluster_sizes_set(&run->sizes, run->places.count, 1) || !fill_places(run, document) ||
@@ -587,10 +590,12 @@ static void write_decided(struct passing *p, struct worker_batch *b, unsigned wo
 static void write_late(struct passing *p, struct worker_batch *b)
 {
     struct nd_error *f = &b->not_written;
+    enum nd_status copied = nd_lookup_write_kept(p->run->lookup, &b->copies, f);
 
-    if (!b->is_placed || f->status != ND_OK)
+    if (copied == ND_OK && (!b->is_placed || f->status != ND_OK))
         return;
-    f->status = nd_outputs_write_late(&p->run->outputs, &b->rows, &b->late, f);
+    f->status =
+        copied == ND_OK ? nd_outputs_write_late(&p->run->outputs, &b->rows, &b->late, f) : copied;
     if (f->status == ND_OK)
         return;
     atomic_store(&p->has_not_written, true);

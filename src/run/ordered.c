@@ -138,7 +138,7 @@ static enum nd_status add_record(struct ordered *o, const struct nd_parsed *pars
 {
     struct nd_run *run = o->run;
     struct nd_place place;
-    enum nd_status status = nd_lookup_keep(run->lookup, &parsed->record, &place, err);
+    enum nd_status status = nd_lookup_keep(run->lookup, &parsed->record, NULL, &place, err);
     size_t at = o->count;
 
     if (status != ND_OK)

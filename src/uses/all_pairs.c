@@ -84,7 +84,7 @@ static enum nd_status list_item(void *context, const struct nd_parsed *parsed, s
     struct nd_run *run = p->run;
     struct nd_dedup_item item = nd_parsed_item(parsed);
     struct nd_place place;
-    enum nd_status status = nd_lookup_keep(run->lookup, &parsed->record, &place, err);
+    enum nd_status status = nd_lookup_keep(run->lookup, &parsed->record, NULL, &place, err);
 
     if (status != ND_OK)
         return status;

@@ -4,6 +4,7 @@
 #include "base/file/temporary.h"
 #include "base/system/c_functions.h"
 #include "base/system/descriptor.h"
+#include "base/thread/thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,19 +12,25 @@
 
 enum { TAIL_BYTES = 1 << 20 };
 
-/* The file holds `written` bytes; those after them are in `tail`. */
+/* The file holds `written` bytes, but for those that are waiting; those after them are in `tail`. */
 struct nd_spool {
     int fd;
     char *dir;
     uint64_t written;
     struct nd_buffer tail;
+
+    struct nd_monitor monitor; /* guards what waits, with its pieces */
+    struct nd_late_write **waiting;
+    size_t n_waiting, waiting_capacity;
 };
 
 struct nd_spool *nd_spool_new(const char *dir, struct nd_error *err)
 {
     struct nd_spool *s = calloc(1, sizeof *s);
 
-    if (!s || !(s->dir = nd_text_copy(dir))) {
+    if (!s || !(s->dir = nd_text_copy(dir)) || !nd_monitor_init(&s->monitor)) {
+        if (s)
+            free(s->dir);
         free(s);
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
@@ -44,6 +51,8 @@ void nd_spool_free(struct nd_spool *s)
     if (s->fd >= 0)
         (void)nd_descriptor_close(s->fd);
     nd_buffer_release(&s->tail);
+    nd_monitor_release(&s->monitor);
+    free(s->waiting);
     free(s->dir);
     free(s);
 }
@@ -81,26 +90,74 @@ enum nd_status nd_spool_append(struct nd_spool *s, const void *data, size_t len,
     return status;
 }
 
-enum nd_status nd_spool_append_late(struct nd_spool *s, const void *data, size_t len,
-                                    struct nd_late_write *late, struct nd_error *err)
+/* Within the monitor: a late write that has nothing yet begins behind what was appended. */
+static enum nd_status begin_waiting(struct nd_spool *s, struct nd_late_write *late,
+                                    struct nd_error *err)
 {
     enum nd_status status = write_out(s, s->tail.data, s->tail.len, err);
 
     s->tail.len = 0;
-    late->n_pieces = 0;
-    late->bytes = 0;
-    if (status == ND_OK)
-        status = nd_late_write_add(late, data, len, err);
+    if (status == ND_OK && !ND_RESERVE(s->waiting, &s->waiting_capacity, s->n_waiting + 1))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status != ND_OK)
+        return status;
+    s->waiting[s->n_waiting++] = late;
     late->fd = s->fd;
     late->offset = s->written;
-    s->written += late->bytes;
+    return ND_OK;
+}
+
+enum nd_status nd_spool_append_late(struct nd_spool *s, const void *data, size_t len,
+                                    struct nd_late_write *late, uint64_t *offset,
+                                    struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    nd_monitor_enter(&s->monitor);
+    if (len && !late->bytes)
+        status = begin_waiting(s, late, err);
+    if (offset)
+        *offset = nd_spool_bytes(s);
+    if (status == ND_OK)
+        status = nd_late_write_add(late, data, len, err);
+    if (status == ND_OK)
+        s->written += len;
+    nd_monitor_leave(&s->monitor);
     return status;
 }
 
-enum nd_status nd_spool_write_late(const struct nd_spool *s, struct nd_late_write *late,
+/* Within the monitor. */
+static void end_waiting(struct nd_spool *s, const struct nd_late_write *late)
+{
+    size_t i = 0;
+
+    while (s->waiting[i] != late)
+        i++;
+    s->waiting[i] = s->waiting[--s->n_waiting];
+}
+
+enum nd_status nd_spool_write_late(struct nd_spool *s, struct nd_late_write *late,
                                    struct nd_error *err)
 {
-    return nd_late_write_do(late) == ND_OK ? ND_OK : failed(s, err);
+    struct nd_late_write copy = *late; /* writing uses pieces up, and others read them */
+    enum nd_status status = ND_OK;
+
+    if (!late->bytes)
+        return ND_OK;
+    copy.piece = malloc(late->n_pieces * sizeof *copy.piece);
+    if (copy.piece) {
+        memcpy(copy.piece, late->piece, late->n_pieces * sizeof *copy.piece);
+        status = nd_late_write_do(&copy) == ND_OK ? ND_OK : failed(s, err);
+        free(copy.piece);
+    } else {
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    nd_monitor_enter(&s->monitor);
+    end_waiting(s, late);
+    nd_monitor_leave(&s->monitor);
+    late->n_pieces = 0;
+    late->bytes = 0;
+    return status;
 }
 
 uint64_t nd_spool_bytes(const struct nd_spool *s)
@@ -120,8 +177,46 @@ static enum nd_status read_written(const struct nd_spool *s, uint64_t offset, si
     return ND_OK;
 }
 
-enum nd_status nd_spool_read(const struct nd_spool *s, uint64_t offset, size_t len,
-                             struct nd_buffer *to, struct nd_error *err)
+/* Copy bytes from the pieces that have them. */
+static void copy_pieces(const struct nd_late_write *late, uint64_t offset, size_t len,
+                        struct nd_buffer *to)
+{
+    uint64_t at = offset - late->offset;
+
+    for (const struct nd_piece *piece = late->piece; len; piece++) {
+        size_t n;
+
+        if (at >= piece->bytes) {
+            at -= piece->bytes;
+            continue;
+        }
+        n = piece->bytes - (size_t)at < len ? piece->bytes - (size_t)at : len;
+        memcpy(to->data + to->len, (const char *)piece->data + at, n);
+        to->len += n;
+        len -= n;
+        at = 0;
+    }
+}
+
+/* Read bytes that one late write has.  False: none has them any more. */
+static bool read_waiting(struct nd_spool *s, uint64_t offset, size_t len, struct nd_buffer *to)
+{
+    bool found = false;
+
+    nd_monitor_enter(&s->monitor);
+    for (size_t i = 0; i < s->n_waiting && !found; i++) {
+        const struct nd_late_write *late = s->waiting[i];
+
+        found = offset >= late->offset && offset - late->offset < late->bytes;
+        if (found)
+            copy_pieces(late, offset, len, to);
+    }
+    nd_monitor_leave(&s->monitor);
+    return found;
+}
+
+enum nd_status nd_spool_read(struct nd_spool *s, uint64_t offset, size_t len, struct nd_buffer *to,
+                             struct nd_error *err)
 {
     size_t from_file = 0;
     enum nd_status status;
@@ -129,6 +224,8 @@ enum nd_status nd_spool_read(const struct nd_spool *s, uint64_t offset, size_t l
     to->len = 0;
     if (!nd_buffer_reserve(to, len))
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (len && read_waiting(s, offset, len, to))
+        return ND_OK;
     if (offset < s->written)
         from_file = len < s->written - offset ? len : (size_t)(s->written - offset);
     status = read_written(s, offset, from_file, to, err);

@@ -22,20 +22,23 @@ enum nd_status nd_spool_append(struct nd_spool *s, const void *data, size_t len,
                                struct nd_error *err);
 
 /*
- * Append bytes that are written later: *late (its pieces are replaced) has them and their place, and
- * they must stay until nd_spool_write_late, which any thread may call, before anything reads them.
+ * Append bytes that are written later, behind those that *late has.  They must stay until
+ * nd_spool_write_late, which any thread may call; until then they are read from where they are.
+ * Nothing else is appended between two calls with one *late.  *offset (NULL allowed) is where the
+ * bytes will stand.  Not while others read.
  */
 enum nd_status nd_spool_append_late(struct nd_spool *s, const void *data, size_t len,
-                                    struct nd_late_write *late, struct nd_error *err);
-enum nd_status nd_spool_write_late(const struct nd_spool *s, struct nd_late_write *late,
+                                    struct nd_late_write *late, uint64_t *offset,
+                                    struct nd_error *err);
+enum nd_status nd_spool_write_late(struct nd_spool *s, struct nd_late_write *late,
                                    struct nd_error *err);
 
 /* Bytes appended so far. */
 uint64_t nd_spool_bytes(const struct nd_spool *s);
 
-/* Read bytes into *to, which they replace.  Any number of threads may. */
-enum nd_status nd_spool_read(const struct nd_spool *s, uint64_t offset, size_t len,
-                             struct nd_buffer *to, struct nd_error *err);
+/* Read bytes that one call appended into *to, which they replace.  Any number of threads may. */
+enum nd_status nd_spool_read(struct nd_spool *s, uint64_t offset, size_t len, struct nd_buffer *to,
+                             struct nd_error *err);
 
 /* Forget all that was appended. */
 enum nd_status nd_spool_clear(struct nd_spool *s, struct nd_error *err);

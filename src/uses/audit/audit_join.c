@@ -286,7 +286,7 @@ static enum nd_status list_document(void *context, const struct nd_parsed *parse
         return nd_fail(err, ND_EINVAL,
                        "%s: it numbers the records of one file, and there are several inputs",
                        j->removals->path);
-    status = nd_lookup_keep(j->run->lookup, &parsed->record, &place, err);
+    status = nd_lookup_keep(j->run->lookup, &parsed->record, NULL, &place, err);
     if (status != ND_OK)
         return status;
     if (known && known->is_removed)

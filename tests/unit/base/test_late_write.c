@@ -66,7 +66,11 @@ static void a_spool_has_the_same_bytes_in_any_order_of_writing(void **state)
         if (i % 5 == 0)
             assert_int_equal(nd_spool_append(s, &text[i], 1, NULL, NULL), ND_OK);
         else
-            assert_int_equal(nd_spool_append_late(s, &text[i], 1, &late[i], NULL), ND_OK);
+            assert_int_equal(nd_spool_append_late(s, &text[i], 1, &late[i], NULL, NULL), ND_OK);
+    }
+    for (size_t i = 0; i < WRITES; i++) { /* those that are not written are read all the same */
+        assert_int_equal(nd_spool_read(s, i, 1, &all, NULL), ND_OK);
+        assert_int_equal(all.data[0], text[i]);
     }
     for (size_t i = WRITES; i-- > 0;) {
         assert_int_equal(nd_spool_write_late(s, &late[i], NULL), ND_OK);
@@ -76,6 +80,38 @@ static void a_spool_has_the_same_bytes_in_any_order_of_writing(void **state)
     assert_int_equal(nd_spool_read(s, 0, WRITES, &all, NULL), ND_OK);
     assert_memory_equal(all.data, text, WRITES);
     nd_buffer_release(&all);
+    nd_spool_free(s);
+}
+
+static void records_behind_one_another_are_read_before_they_are_written(void **state)
+{
+    static const char text[] = "one, two, three: and four";
+    const struct nd_view record[] = {
+        {text, 3}, {text + 5, 3}, {text + 8, 7}, {text, 0}, {text + 17, 8}};
+    const size_t n = sizeof record / sizeof *record;
+    struct nd_spool *s = nd_spool_new(".", NULL);
+    struct nd_late_write late = {.n_pieces = 0};
+    struct nd_buffer got = {0};
+    uint64_t offset[5];
+
+    (void)state;
+    assert_non_null(s);
+    for (unsigned written = 0; written < 3; written++) {
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(
+                nd_spool_append_late(s, record[i].data, record[i].len, &late, &offset[i], NULL),
+                ND_OK);
+        for (unsigned twice = 0; twice < 2; twice++) {
+            for (size_t i = 0; i < n; i++) {
+                assert_int_equal(nd_spool_read(s, offset[i], record[i].len, &got, NULL), ND_OK);
+                assert_int_equal(got.len, record[i].len);
+                assert_memory_equal(got.data, record[i].data, got.len);
+            }
+            assert_int_equal(nd_spool_write_late(s, &late, NULL), ND_OK);
+        }
+    }
+    nd_late_write_release(&late);
+    nd_buffer_release(&got);
     nd_spool_free(s);
 }
 
@@ -93,7 +129,7 @@ static void a_spool_that_cannot_be_written_says_so(void **state)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_int_equal(nd_spool_append_late(s, text, sizeof text, &late, &err), ND_OK);
+    assert_int_equal(nd_spool_append_late(s, text, sizeof text, &late, NULL, &err), ND_OK);
     assert_int_equal(nd_spool_write_late(s, &late, &err), ND_EIO);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_non_null(strstr(err.message, "cannot be written: File too large"));
@@ -107,6 +143,7 @@ int main(void)
         cmocka_unit_test(pieces_are_joined_where_they_touch),
         cmocka_unit_test(many_pieces_are_written_in_order),
         cmocka_unit_test(a_spool_has_the_same_bytes_in_any_order_of_writing),
+        cmocka_unit_test(records_behind_one_another_are_read_before_they_are_written),
         cmocka_unit_test(a_spool_that_cannot_be_written_says_so),
     };
 
