@@ -19,18 +19,23 @@ struct nd_spool {
     uint64_t written;
     struct nd_buffer tail;
 
-    struct nd_monitor monitor; /* guards what waits, with its pieces */
-    struct nd_late_write **waiting;
-    size_t n_waiting, waiting_capacity;
+    struct late_writes {
+        struct nd_monitor monitor; /* guards what waits, with its pieces */
+        struct nd_late_write **waiting;
+        size_t n, capacity;
+    } * late;
 };
 
 struct nd_spool *nd_spool_new(const char *dir, struct nd_error *err)
 {
     struct nd_spool *s = calloc(1, sizeof *s);
 
-    if (!s || !(s->dir = nd_text_copy(dir)) || !nd_monitor_init(&s->monitor)) {
-        if (s)
+    if (!s || !(s->dir = nd_text_copy(dir)) || !(s->late = calloc(1, sizeof *s->late)) ||
+        !nd_monitor_init(&s->late->monitor)) {
+        if (s) {
             free(s->dir);
+            free(s->late);
+        }
         free(s);
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
@@ -51,8 +56,9 @@ void nd_spool_free(struct nd_spool *s)
     if (s->fd >= 0)
         (void)nd_descriptor_close(s->fd);
     nd_buffer_release(&s->tail);
-    nd_monitor_release(&s->monitor);
-    free(s->waiting);
+    nd_monitor_release(&s->late->monitor);
+    free(s->late->waiting);
+    free(s->late);
     free(s->dir);
     free(s);
 }
@@ -97,11 +103,11 @@ static enum nd_status begin_waiting(struct nd_spool *s, struct nd_late_write *la
     enum nd_status status = write_out(s, s->tail.data, s->tail.len, err);
 
     s->tail.len = 0;
-    if (status == ND_OK && !ND_RESERVE(s->waiting, &s->waiting_capacity, s->n_waiting + 1))
+    if (status == ND_OK && !ND_RESERVE(s->late->waiting, &s->late->capacity, s->late->n + 1))
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status != ND_OK)
         return status;
-    s->waiting[s->n_waiting++] = late;
+    s->late->waiting[s->late->n++] = late;
     late->fd = s->fd;
     late->offset = s->written;
     return ND_OK;
@@ -113,7 +119,7 @@ enum nd_status nd_spool_append_late(struct nd_spool *s, const void *data, size_t
 {
     enum nd_status status = ND_OK;
 
-    nd_monitor_enter(&s->monitor);
+    nd_monitor_enter(&s->late->monitor);
     if (len && !late->bytes)
         status = begin_waiting(s, late, err);
     if (offset)
@@ -122,18 +128,18 @@ enum nd_status nd_spool_append_late(struct nd_spool *s, const void *data, size_t
         status = nd_late_write_add(late, data, len, err);
     if (status == ND_OK)
         s->written += len;
-    nd_monitor_leave(&s->monitor);
+    nd_monitor_leave(&s->late->monitor);
     return status;
 }
 
 /* Within the monitor. */
-static void end_waiting(struct nd_spool *s, const struct nd_late_write *late)
+static void end_waiting(struct late_writes *all, const struct nd_late_write *late)
 {
     size_t i = 0;
 
-    while (s->waiting[i] != late)
+    while (all->waiting[i] != late)
         i++;
-    s->waiting[i] = s->waiting[--s->n_waiting];
+    all->waiting[i] = all->waiting[--all->n];
 }
 
 enum nd_status nd_spool_write_late(struct nd_spool *s, struct nd_late_write *late,
@@ -152,9 +158,9 @@ enum nd_status nd_spool_write_late(struct nd_spool *s, struct nd_late_write *lat
     } else {
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     }
-    nd_monitor_enter(&s->monitor);
-    end_waiting(s, late);
-    nd_monitor_leave(&s->monitor);
+    nd_monitor_enter(&s->late->monitor);
+    end_waiting(s->late, late);
+    nd_monitor_leave(&s->late->monitor);
     late->n_pieces = 0;
     late->bytes = 0;
     return status;
@@ -199,24 +205,25 @@ static void copy_pieces(const struct nd_late_write *late, uint64_t offset, size_
 }
 
 /* Read bytes that one late write has.  False: none has them any more. */
-static bool read_waiting(struct nd_spool *s, uint64_t offset, size_t len, struct nd_buffer *to)
+static bool read_waiting(const struct nd_spool *s, uint64_t offset, size_t len,
+                         struct nd_buffer *to)
 {
     bool found = false;
 
-    nd_monitor_enter(&s->monitor);
-    for (size_t i = 0; i < s->n_waiting && !found; i++) {
-        const struct nd_late_write *late = s->waiting[i];
+    nd_monitor_enter(&s->late->monitor);
+    for (size_t i = 0; i < s->late->n && !found; i++) {
+        const struct nd_late_write *late = s->late->waiting[i];
 
         found = offset >= late->offset && offset - late->offset < late->bytes;
         if (found)
             copy_pieces(late, offset, len, to);
     }
-    nd_monitor_leave(&s->monitor);
+    nd_monitor_leave(&s->late->monitor);
     return found;
 }
 
-enum nd_status nd_spool_read(struct nd_spool *s, uint64_t offset, size_t len, struct nd_buffer *to,
-                             struct nd_error *err)
+enum nd_status nd_spool_read(const struct nd_spool *s, uint64_t offset, size_t len,
+                             struct nd_buffer *to, struct nd_error *err)
 {
     size_t from_file = 0;
     enum nd_status status;

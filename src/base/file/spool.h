@@ -36,9 +36,10 @@ enum nd_status nd_spool_write_late(struct nd_spool *s, struct nd_late_write *lat
 /* Bytes appended so far. */
 uint64_t nd_spool_bytes(const struct nd_spool *s);
 
-/* Read bytes that one call appended into *to, which they replace.  Any number of threads may. */
-enum nd_status nd_spool_read(struct nd_spool *s, uint64_t offset, size_t len, struct nd_buffer *to,
-                             struct nd_error *err);
+/* Read bytes into *to, which they replace; where some of them wait to be written late, those of one
+ * call that appended.  Any number of threads may. */
+enum nd_status nd_spool_read(const struct nd_spool *s, uint64_t offset, size_t len,
+                             struct nd_buffer *to, struct nd_error *err);
 
 /* Forget all that was appended. */
 enum nd_status nd_spool_clear(struct nd_spool *s, struct nd_error *err);
