@@ -2,9 +2,12 @@
 
     repeats_side.py sentences IN OUT FOLDER    datatrove's three steps of sentence deduplication
     repeats_side.py passages IN N              a suffix array of word numbers, with its common prefixes
+    repeats_side.py lines IN OUT LIMIT ORACLE  one sentence a line, as tests/oracle/features.py finds them
+    repeats_side.py score KIND IN OURS THEIRS LOG
 
-Both read JSON Lines.  The first writes them; its sentences are the lines of a text.  The second prints how
-many words stand in a passage of N words that stands in an earlier place, too.
+All read JSON Lines.  The first writes them; its sentences are the lines of a text.  The second prints how
+many words stand in a passage of N words that stands in an earlier place, too.  The last says what is equal:
+documents with the same words, or how many words are cut.
 """
 
 import json
@@ -91,8 +94,38 @@ def passages(path, n):
     print(int((numpy.cumsum(is_covered)[:-1] > 0).sum()))
 
 
+def lines(path, to, limit, oracle):
+    sys.path.insert(0, oracle)
+    import features
+
+    with open(to, "w", encoding="utf-8") as out:
+        for i, record in enumerate(texts_of(path)):
+            if limit and i == limit:
+                break
+            found = [" ".join(s.split()) for s in features.sentences(record["text"])]
+            # U+2029 ends a sentence whatever stands around it, and a line of datatrove's.
+            text = "\u2029".join(s for s in found if WORD.search(s))
+            out.write(json.dumps({"id": i, "text": text}) + "\n")
+
+
+def score(kind, path, ours, theirs, log):
+    left, right = ({str(r["id"]): WORD.findall(r["text"].lower()) for r in texts_of(p)} for p in (path, ours))
+    if kind == "sentences":
+        beside = {str(r["id"]): WORD.findall(r["text"].lower()) for r in texts_of(theirs)}
+        equal = sum(beside.get(i, []) == words for i, words in right.items())
+        print(json.dumps({"documents": len(left), "equal": equal}))
+        return
+    with open(log, encoding="utf-8") as f:
+        beside = int(f.read().split()[-1])
+    print(json.dumps({"cut": sum(map(len, left.values())) - sum(map(len, right.values())), "cut_beside": beside}))
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "sentences":
         sentences(*sys.argv[2:5])
+    elif sys.argv[1] == "lines":
+        lines(sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5])
+    elif sys.argv[1] == "score":
+        score(*sys.argv[2:7])
     else:
         passages(sys.argv[2], int(sys.argv[3]))
