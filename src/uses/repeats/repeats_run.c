@@ -41,7 +41,7 @@ struct repeating {
     struct nd_repeats_summary *counts;
     struct nd_use before, first, use; /* of the runs */
     uint64_t inputs_state;            /* of the first */
-    int64_t standard_start;             /* where the standard input began; negative: it is no file */
+    int64_t standard_start;           /* where the standard input began; negative: it is no file */
     struct nd_text_units **units;     /* of each worker */
     unsigned n_units;
 
