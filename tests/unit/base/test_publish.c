@@ -135,13 +135,20 @@ static void each_way(void (*test)(void))
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* Other systems than Linux have no files without names. */
+#ifdef ND_PLAIN_SYSTEM
+enum { IS_PLAIN = 1 };
+#else
+enum { IS_PLAIN = 0 };
+#endif
+
 static void appear_whole(void)
 {
     struct nd_temporary *t;
 
     t = create("new", "one");
     assert_int_equal(access("new", F_OK), -1);
-    assert_int_equal(count_temporary(), has_nameless ? 0 : 1);
+    assert_int_equal(count_temporary(), has_nameless && !IS_PLAIN ? 0 : 1);
     assert_int_equal(nd_temporary_publish(t, NULL), ND_OK);
     assert_holds("new", "one");
     t = create("new", "two");
