@@ -9,11 +9,11 @@
 
 #include <neardup/text.h>
 
+#include "base/system/c_functions.h"
 #include "base/view.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* One parameter of a query, in what was written of it. */
 struct nd_url_parameter {
@@ -174,10 +174,10 @@ static bool is_tracking(const char *name, size_t len)
         "mc_eid",    "_ga",         "_gl",        "_hsenc", "_hsmi",    "mkt_tok",   "vero_id",
         "vero_conv", "oly_anon_id", "oly_enc_id", "s_cid",  "wickedid", "li_fat_id", "srsltid"};
 
-    if (len > 4 && strncasecmp(name, "utm_", 4) == 0)
+    if (len > 4 && nd_compare_caseless_n(name, "utm_", 4) == 0)
         return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (len == strlen(names[i]) && strncasecmp(name, names[i], len) == 0)
+        if (len == strlen(names[i]) && nd_compare_caseless_n(name, names[i], len) == 0)
             return true;
     return false;
 }
@@ -299,7 +299,7 @@ static bool is_default_port(struct nd_view scheme, struct nd_view port)
 
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         if (scheme.len == strlen(defaults[i].scheme) &&
-            strncasecmp(scheme.data, defaults[i].scheme, scheme.len) == 0)
+            nd_compare_caseless_n(scheme.data, defaults[i].scheme, scheme.len) == 0)
             return nd_view_is(port, defaults[i].port);
     return false;
 }

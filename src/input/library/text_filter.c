@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
+
+#include "base/system/c_functions.h"
+#include "base/system/naming.h"
 
 /*
  * Each was chosen because it is small, writes UTF-8 whatever the locale is, and ends with a status
@@ -35,7 +36,7 @@ static bool is_installed(const char *program)
             memcpy(file, at, len);
             file[len] = '/';
             memcpy(file + len + 1, program, strlen(program) + 1);
-            if (access(file, X_OK) == 0)
+            if (nd_path_is_program(file))
                 return true;
         }
         at += len;
@@ -55,7 +56,7 @@ int nd_input_filter(size_t i, struct nd_input_filter *row)
 static const struct nd_input_filter *find_ready(const char *name)
 {
     for (size_t i = 0; i < N_READY; i++)
-        if (strcasecmp(READY[i].name, name) == 0)
+        if (nd_compare_caseless(READY[i].name, name) == 0)
             return &READY[i];
     return NULL;
 }
@@ -134,7 +135,7 @@ enum nd_status nd_filter_check(const char *filter, struct nd_error *err)
 static bool ends_in(const char *name, const char *end, const char *ending, size_t len)
 {
     return (size_t)(end - name) > len + 1 && end[-1 - (ptrdiff_t)len] == '.' &&
-           strncasecmp(end - len, ending, len) == 0;
+           nd_compare_caseless_n(end - len, ending, len) == 0;
 }
 
 const char *nd_filter_of_name(const struct nd_input_options *options, const char *name,
