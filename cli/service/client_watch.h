@@ -20,7 +20,7 @@ struct watch {
  * in the state.  An error while watch_is_stopping() is no failure. */
 enum nd_status watch_folders(struct watch *watch, const char *const *path, size_t n,
                              struct nd_error *err);
-/* The same of the lines of one file, or of a pipe. */
+/* Watch the lines of one file, or of a pipe, in the same way. */
 enum nd_status watch_feed(struct watch *watch, const char *path, struct nd_error *err);
 /* Post the items of a feed that comes in a pipe, those in the state left out. */
 enum nd_status watch_feed_once(struct watch *watch, struct nd_error *err);

@@ -55,7 +55,7 @@ struct nd_cut {
      * rest of the file is lost. */
     bool can_skip;
 
-    /* What must stand between two records, in place of line ends.  NULL: nothing else. */
+    /* The bytes between two records, in place of line ends.  NULL: nothing else. */
     const char *between;
 
     /* A record is named by the number of its first byte, from 1, and not by that of a line.  Too

@@ -153,7 +153,7 @@ static bool has_surrogates(const struct json_item *item)
     return false;
 }
 
-/* What lone surrogates were counts for the whole item: 1, ND_ENOMEM. */
+/* Count what lone surrogates were for the whole item: 1, ND_ENOMEM. */
 static int add_surrogates(struct nd_parsing *p, struct nd_view record)
 {
     const char *at = record.data, *end = at + record.len;

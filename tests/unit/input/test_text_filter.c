@@ -21,7 +21,7 @@
 
 static const struct nd_filter_limits usual = {60, UINT64_C(2) << 30, 64 << 20};
 
-/* What a filter makes of a text, and how that went; released by the next call. */
+/* The text that a filter made, and why it made none; released by the next call. */
 static struct nd_buffer made;
 static char reason[320];
 
