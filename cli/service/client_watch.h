@@ -16,8 +16,11 @@ struct watch {
     struct watch_state state;
 };
 
-/* Folders, and files of feeds (RSS, Atom, JSON Feed), whose items are posted once.  Watch until a signal says to end, or, of a pipe, until it ends.  What was answered until then is
- * in the state.  An error while watch_is_stopping() is no failure. */
+/*
+ * Watch folders, and files of feeds (RSS, Atom, JSON Feed), whose items are posted once, until a signal
+ * says to end, or, of a pipe, until it ends.  What was answered until then is in the state.  An error
+ * while watch_is_stopping() is no failure.
+ */
 enum nd_status watch_folders(struct watch *watch, const char *const *path, size_t n,
                              struct nd_error *err);
 /* Watch the lines of one file, or of a pipe, in the same way. */
