@@ -1,10 +1,11 @@
 /* read_records.c - how fast the records of inputs are read: cut alone, or made documents, too */
 
 /*
- * usage: read_records FILE [parse]
+ * usage: read_records FILE [parse|content]
  *
  * Reads the records of a file on one thread, through decompression, and prints one object of JSON:
- * records, their bytes, those that are documents, seconds.  With `parse` each record is parsed.
+ * records, their bytes, those that are documents, seconds.  With `parse` each record is parsed, with
+ * `content` pages without boilerplate.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <neardup/input.h>
@@ -27,10 +28,13 @@ int main(int argc, char **argv)
     struct nd_batch batch = {0};
     unsigned long long records = 0, bytes = 0, documents = 0;
     double began = now();
-    struct nd_parser *parser = nd_parser_new(&o, NULL);
-    struct nd_input *input =
-        argc > 1 ? nd_input_open((const char *const *)argv + 1, 1, &o, NULL, NULL, NULL) : NULL;
+    struct nd_parser *parser;
+    struct nd_input *input;
 
+    if (argc > 2 && strcmp(argv[2], "content") == 0)
+        o.boilerplate = ND_BOILERPLATE_DROP;
+    parser = nd_parser_new(&o, NULL);
+    input = argc > 1 ? nd_input_open((const char *const *)argv + 1, 1, &o, NULL, NULL, NULL) : NULL;
     if (!input || !parser)
         return 2;
     while (nd_input_read(input, 1 << 20, 4096, &batch, NULL) == 1) {

@@ -429,6 +429,22 @@ def repeats():
     return heading(records[0]) + "\n" + table(columns, rows)
 
 
+def html():
+    """One row for the whole text and one for the content: processor seconds, and of Resiliparse's."""
+    records = session_of("html.jsonl") if places.records("html.jsonl") else []
+    runs = defaultdict(list)
+    for r in records:
+        if not r["exit"]:
+            runs[r["kind"], r["tool"]].append(r["cpu_s"])
+    if not runs:
+        return "Nothing measured.\n"
+    rows = []
+    for (kind, tool), seconds in runs.items():
+        beside = sorted(a / b for a, b in zip(seconds, runs[kind, "Resiliparse"]))
+        rows.append([kind, tool, spread(seconds, 2), f"{beside[len(beside) // 2]:.2f}" if beside else ""])
+    return heading(records[0]) + "\n" + table(["text", "tool", "processor seconds", "of Resiliparse's"], rows)
+
+
 PLAN_FIGURES = {
     "documents": "documents",
     "removed": "removed",
