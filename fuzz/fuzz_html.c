@@ -71,7 +71,7 @@ static void check_elements(const struct nd_document *d)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const fields[] = {"title"};
+    static const char *const fields[] = {"title", "canonical", "date", "language", "og:type"};
     struct nd_input_options o = nd_input_options_default();
     struct nd_source source = {.path = "page", .format = ND_FORMAT_HTML};
     struct nd_parser *parser;
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *copy = calloc(1, size + 64);
 
     o.fields = fields;
-    o.n_fields = 1;
+    o.n_fields = 5;
     o.markup = o.elements = 1;
     parser = nd_parser_new(&o, NULL);
     require(parser && copy);

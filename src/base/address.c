@@ -253,3 +253,33 @@ int nd_address_resolve(struct nd_view base, struct nd_view target, struct nd_buf
             folder.len--;
     return put(out, host, folder, t);
 }
+
+bool nd_address_join(struct nd_view base, struct nd_view target, struct nd_buffer *out)
+{
+    struct nd_view t = trim(target), b = trim(base), folder = {"", 0};
+    size_t scheme, root, end = span(t, "?"), begin;
+
+    out->len = 0;
+    if (has_scheme(t) || !has_scheme(b))
+        return nd_buffer_append(out, t.data, t.len);
+    scheme = span(b, ":") + 1;
+    if (!begins_with(from(b, scheme), "//"))
+        return nd_buffer_append(out, t.data, t.len);
+    if (t.len > 1 && t.data[0] == '/' && t.data[1] == '/')
+        return nd_buffer_append(out, b.data, scheme) && nd_buffer_append(out, t.data, t.len);
+    root = scheme + 2 + span(from(b, scheme + 2), "/?");
+    if (!t.len || t.data[0] == '?')
+        folder = view(b.data + root, t.len ? span(from(b, root), "?") : b.len - root);
+    else if (t.data[0] != '/')
+        for (folder = view(b.data + root, span(from(b, root), "?"));
+             folder.len && folder.data[folder.len - 1] != '/';)
+            folder.len--;
+    begin = root;
+    if (!nd_buffer_append(out, b.data, root) ||
+        (!folder.len && (!end || t.data[0] != '/') && !nd_buffer_append(out, "/", 1)) ||
+        !nd_buffer_append(out, folder.data, folder.len) || !nd_buffer_append(out, t.data, end))
+        return false;
+    if (end)
+        remove_dots(out, begin);
+    return nd_buffer_append(out, t.data + end, t.len - end);
+}

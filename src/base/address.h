@@ -29,4 +29,11 @@ bool nd_address_split(struct nd_view address, char host[ND_HOST_MAX + 1], size_t
  */
 int nd_address_resolve(struct nd_view base, struct nd_view target, struct nd_buffer *out);
 
+/*
+ * Make a link absolute (RFC 3986, section 5.2): `target`, as it is written, on the page `base`.  *out
+ * is "scheme://host/path?query", each part as it is written, without a fragment; or `target` if that
+ * has a scheme, or if `base` has none or no host.  False: out of memory.
+ */
+bool nd_address_join(struct nd_view base, struct nd_view target, struct nd_buffer *out);
+
 #endif

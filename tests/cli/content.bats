@@ -64,3 +64,17 @@ found() {
     run -2 neardup recipe check <(printf '[sketch]\nboilerplate = yes\n')
     [[ $output == *boilerplate* ]]
 }
+
+@test "fields of a page: rel=canonical, meta and lang group, prefer and name documents" {
+    for i in 1 2 3; do
+        printf '<html lang=%s><base href=http://x.org/s/><link rel=canonical href=%s><meta name=date content=200%s><title>T</title><p>%s' \
+            "$([ $i = 3 ] && echo fr || echo en)" "../a?$((i / 3))" "$i" "$WAX" >$i.html
+    done
+    neardup sketch 1.html 2>&1 | grep -q 'libxml2' && skip "libxml2 is missing"
+    [ "$(neardup dedup -q 1.html 2.html 3.html)" = "1.html" ]
+    [ "$(neardup dedup -q --within language 1.html 2.html 3.html | tr '\n' ' ')" = "1.html 3.html " ]
+    [ "$(neardup dedup -q --within canonical 1.html 2.html 3.html | tr '\n' ' ')" = "1.html 3.html " ]
+    [ "$(neardup dedup -q --keep newest:date 1.html 2.html 3.html)" = "3.html" ]
+    [ "$(neardup dedup -q --prefer language=fr 1.html 2.html 3.html)" = "3.html" ]
+    [ "$(neardup pairs -q --id-field canonical 1.html 3.html | cut -f 1,2)" = $'http://x.org/a?0\thttp://x.org/a?1' ]
+}

@@ -69,6 +69,21 @@ has_sanitizer() {
     [[ $output == *'"id":"b.html"'* ]]
 }
 
+@test "pages with 300,000 links, metas, blocks or tags that end nothing are read within little memory" {
+    has_sanitizer && skip "sanitizers need more memory"
+    python3 - <<'PY'
+n = 300000
+pages = {"links": "<a href=x>w</a> " * n, "metas": "<meta name=date content=1>" * n, "blocks": "x<br>" * n,
+         "ends": "<div>" * 4000 + "</x>" * n, "attribute": '<p title="' + "x" * 8000000 + '">x', "open": "<p>x" * n}
+for name, page in pages.items():
+    open(name + ".html", "w").write(page)
+PY
+    for page in links metas blocks ends attribute open; do
+        run bash -c "ulimit -v 400000; '$NEARDUP' sketch -q -j1 --set boilerplate=drop --id-field canonical $page.html -o out"
+        [ "$status" -eq 0 ]
+    done
+}
+
 @test "a small stack is refused, and the least that is not suffices for the deepest input" {
     has_sanitizer && skip "sanitizers need more stack"
     python3 - <<'PY'

@@ -20,6 +20,7 @@ void nd_page_release(struct nd_html_page *page)
     nd_buffer_release(&page->text);
     nd_buffer_release(&page->title);
     nd_page_blocks_release(&page->blocks);
+    nd_page_head_release(&page->head);
     free(page->span);
     free(page->link);
     free(page->element);

@@ -9,12 +9,14 @@
 
 #include "base/memory.h"
 #include "input/formats/page_blocks.h"
+#include "input/formats/page_head.h"
 
 /* The parts of a page that somebody asks for beside its text and title. */
 struct nd_page_wanted {
     bool marks;   /* the stretches that are marked up, and the links */
     bool tree;    /* the elements */
     bool content; /* the text without boilerplate */
+    bool head;    /* what its head says, as fields */
 };
 
 /*
@@ -25,6 +27,7 @@ struct nd_html_page {
     struct nd_buffer text, title;
     struct nd_page_wanted wants;
     struct nd_page_blocks blocks; /* of the text, if only its content is wanted */
+    struct nd_page_head head;     /* begun before the page is read, if it is wanted */
 
     /* Marks: what of the text is marked up, and its links. */
     struct nd_markup *span;

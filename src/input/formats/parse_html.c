@@ -136,6 +136,10 @@ static void start_element(void *context, const xmlChar *name, const xmlChar **at
         begin_marks(r, name, attributes);
     if (r->page->wants.content)
         begin_in_blocks(r, name, kind, attributes);
+    if (r->page->wants.head && r->hidden == 0 &&
+        !nd_page_head_element(&r->page->head, (const char *)name, (const char **)attributes,
+                              r->arena))
+        out_of_memory(r);
     if (r->page->wants.tree)
         begin_in_tree(r, name);
     if (r->context->nameNr > DEPTH_MAX && !r->is_too_deep) {
@@ -373,18 +377,55 @@ int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_wanted w
     return 1;
 }
 
+/* Whether somebody asks for a field that the head of a page may have. */
+static bool wants_head(const struct nd_input_options *o)
+{
+    return o->n_fields > 0 || strcmp(o->id_field, "id") != 0;
+}
+
 static int read_and_compose(struct nd_parsing *p, struct nd_view page)
 {
-    const struct nd_input_options *o = &p->parser->options;
-    struct nd_page_wanted wants = {o->markup, o->elements, o->boilerplate == ND_BOILERPLATE_DROP};
-    int status = nd_html_read(p, page, wants);
+    struct nd_parser *parser = p->parser;
+    const struct nd_input_options *o = &parser->options;
+    struct nd_page_wanted wants = {
+        .marks = o->markup,
+        .tree = o->elements,
+        .content = o->boilerplate == ND_BOILERPLATE_DROP,
+        .head = wants_head(o),
+    };
+    int status;
 
+    if (wants.head)
+        nd_page_head_begin(&parser->page.head, parser->path + o->n_text_fields, 1 + o->n_fields);
+    status = nd_html_read(p, page, wants);
     return status == 1 ? compose(p) : status;
 }
 
 int nd_html_of_text(struct nd_parsing *p)
 {
     return read_and_compose(p, p->document->text);
+}
+
+int nd_html_take_head(struct nd_parsing *p, struct nd_view address)
+{
+    struct nd_parser *parser = p->parser;
+    struct nd_page_head *head = &parser->page.head;
+    struct nd_json_value *value = parser->value + parser->options.n_text_fields;
+    uint64_t in_page = nd_replaced_value(&parser->replaced, 0);
+
+    if (!wants_head(&parser->options))
+        return 1;
+    if (!nd_page_head_resolve(head, address, &parser->arena))
+        return ND_ENOMEM;
+    for (size_t i = 0; i < head->n; i++) {
+        struct nd_view v = head->value[i];
+
+        if (v.data && value[i].kind <= ND_JSON_NULL)
+            value[i] = (struct nd_json_value){.kind = ND_JSON_STRING,
+                                              .bytes = v,
+                                              .replaced = replaced_in(v.data, v.len, in_page)};
+    }
+    return 1;
 }
 
 static int parse_html(struct nd_parsing *p, struct nd_view record)
@@ -398,7 +439,9 @@ static int parse_html(struct nd_parsing *p, struct nd_view record)
     p->document->text_replaced = nd_replaced_value(&parser->replaced, 0);
     nd_parsing_clear(p);
     status = read_and_compose(p, v);
-    return status == 1 ? nd_parsing_take_fields(p) : status;
+    if (status == 1)
+        status = nd_html_take_head(p, (struct nd_view){"", 0});
+    return status == 1 ? nd_parsing_take_others(p) : status;
 }
 
 static bool looks_like(const char *p, size_t len)

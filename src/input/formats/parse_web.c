@@ -128,6 +128,8 @@ static int take(struct nd_parsing *p, struct web_page *w)
         else if (set_field(p, w, i) != 1)
             return ND_ENOMEM;
     }
+    if (w->body.text == ND_WEB_PAGE && nd_html_take_head(p, w->record.uri) != 1)
+        return ND_ENOMEM;
     return nd_parsing_take_made(p);
 }
 

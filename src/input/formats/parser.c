@@ -313,7 +313,7 @@ int nd_parsing_take_fields(struct nd_parsing *p)
     return take_replaced(p, first, n) ? 1 : ND_ENOMEM;
 }
 
-static int take_others(struct nd_parsing *p)
+int nd_parsing_take_others(struct nd_parsing *p)
 {
     choose_id(p->document, &p->parser->value[p->parser->options.n_text_fields]);
     return nd_parsing_take_fields(p);
@@ -323,7 +323,20 @@ int nd_parsing_take_made(struct nd_parsing *p)
 {
     int status = choose_text(p, p->parser->options.n_text_fields);
 
-    return status == 1 ? take_others(p) : status;
+    return status == 1 ? nd_parsing_take_others(p) : status;
+}
+
+/* The text of a record is a page, whose address may be its field "url". */
+static int take_page(struct nd_parsing *p)
+{
+    struct nd_parser *parser = p->parser;
+    struct nd_view address = {"", 0};
+    int status = nd_html_of_text(p);
+
+    for (size_t i = parser->options.n_text_fields; i < parser->n_paths; i++)
+        if (nd_view_is(parser->path[i], "url") && parser->value[i].kind == ND_JSON_STRING)
+            address = parser->value[i].bytes;
+    return status == 1 ? nd_html_take_head(p, address) : status;
 }
 
 int nd_parsing_take(struct nd_parsing *p)
@@ -331,8 +344,8 @@ int nd_parsing_take(struct nd_parsing *p)
     int status = choose_text(p, p->parser->options.n_text_fields);
 
     if (status == 1 && p->parser->options.text_format == ND_TEXT_HTML)
-        status = nd_html_of_text(p);
-    return status == 1 ? take_others(p) : status;
+        status = take_page(p);
+    return status == 1 ? nd_parsing_take_others(p) : status;
 }
 
 /* Whether something of the record was replaced: seldom. */

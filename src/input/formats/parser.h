@@ -88,6 +88,10 @@ int nd_html_read(struct nd_parsing *p, struct nd_view page, struct nd_page_wante
 /* document->text, which is valid UTF-8, is a page: make it what is seen of it.  1, 0, ND_ENOMEM. */
 int nd_html_of_text(struct nd_parsing *p);
 
+/* Set the id and the fields that the record has not, as the head of the page says that was read last.
+ * `address` is its own address, or of no bytes: 1, ND_ENOMEM. */
+int nd_html_take_head(struct nd_parsing *p, struct nd_view address);
+
 /* Replace *text by its repair in the arena if it is not valid UTF-8, and note in parser->replaced
  * what was replaced: 1, ND_ENOMEM. */
 int nd_parsing_repair(struct nd_parsing *p, struct nd_view *text);
@@ -104,7 +108,10 @@ int nd_parsing_take(struct nd_parsing *p);
 /* nd_parsing_take for a text that is made as it shall be, whatever the option `text_format` says. */
 int nd_parsing_take_made(struct nd_parsing *p);
 
-/* The fields alone, for a document that has its text. */
+/* The id and the fields, for a document that has its text. */
+int nd_parsing_take_others(struct nd_parsing *p);
+
+/* The fields alone. */
 int nd_parsing_take_fields(struct nd_parsing *p);
 
 #endif

@@ -99,10 +99,56 @@ static void forms_of_one_address_are_one(void **state)
     leads("/a/b.html", "#", NULL);
 }
 
+static void joins(const char *base, const char *target, const char *expected)
+{
+    struct nd_buffer out = {0};
+
+    assert_true(nd_address_join((struct nd_view){base, strlen(base)},
+                                (struct nd_view){target, strlen(target)}, &out));
+    assert_true(nd_buffer_append(&out, "", 1));
+    assert_string_equal(out.data, expected);
+    nd_buffer_release(&out);
+}
+
+static void links_become_absolute_as_in_the_rfc(void **state)
+{
+    static const char *const cases[][2] = {
+        {"g:h", "g:h"},
+        {"g", "http://a/b/c/g"},
+        {"./g", "http://a/b/c/g"},
+        {"g/", "http://a/b/c/g/"},
+        {"/g", "http://a/g"},
+        {"//g", "http://g"},
+        {"?y", "http://a/b/c/d;p?y"},
+        {"g?y", "http://a/b/c/g?y"},
+        {"g#s", "http://a/b/c/g"},
+        {";x", "http://a/b/c/;x"},
+        {"", "http://a/b/c/d;p?q"},
+        {"..", "http://a/b/"},
+        {"../..", "http://a/"},
+        {"../../../g", "http://a/g"},
+        {"g?y/../x", "http://a/b/c/g?y/../x"},
+        {" g ", "http://a/b/c/g"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        joins("http://a/b/c/d;p?q", cases[i][0], cases[i][1]);
+    joins("http://a", "g", "http://a/g");
+    joins("http://a", "?y", "http://a/?y");
+    joins("http://a?x/y", "g", "http://a/g");
+    joins("http://A:80/%41/", "%42", "http://A:80/%41/%42");
+    joins("", "../g", "../g");
+    joins("/only/a/path", "g", "g");
+    joins("mailto:x@y", "g", "g");
+    joins("", "", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_resolve_as_in_the_rfc),
+        cmocka_unit_test(links_become_absolute_as_in_the_rfc),
         cmocka_unit_test(forms_of_one_address_are_one),
     };
 

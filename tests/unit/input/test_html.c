@@ -106,6 +106,68 @@ static void a_page_with_little_text_keeps_what_is_no_link_or_all(void **state)
     has_content("", "", "", "");
 }
 
+/* Parse a record with these fields; their values, "-" where there is none. */
+static void says(enum nd_format format, const char *record, const char *const *fields, size_t n,
+                 const char *expected)
+{
+    struct nd_input_options o = nd_input_options_default();
+    struct nd_source source = {.path = "", .format = format};
+    struct nd_buffer b = {0};
+    struct nd_bad_record bad;
+    struct nd_document d;
+    struct nd_parser *parser;
+    struct reading r = {0};
+
+    o.fields = fields;
+    o.n_fields = n;
+    o.text_format = ND_TEXT_HTML;
+    o.id_field = "canonical";
+    parser = nd_parser_new(&o, NULL);
+    assert_true(nd_buffer_append(&b, record, strlen(record)));
+    assert_int_equal(
+        nd_parser_parse(parser, &source, (struct nd_view){b.data, b.len}, &d, NULL, &bad), 1);
+    put(&r.log, "%.*s", (int)d.id.len, d.id.len ? d.id.data : "");
+    for (size_t i = 0; i < n; i++)
+        put(&r.log, "|%.*s", d.fields[i].value.data ? (int)d.fields[i].value.len : 1,
+            d.fields[i].value.data ? d.fields[i].value.data : "-");
+    assert_int_equal(r.log.len, strlen(expected));
+    assert_memory_equal(r.log.data, expected, r.log.len);
+    close_reading(&r);
+    nd_buffer_release(&b);
+    nd_parser_free(parser);
+}
+
+#define SAYS(format, record, expected, ...)                                                        \
+    says(format, record, (const char *const[]){__VA_ARGS__},                                       \
+         sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), expected)
+
+static void the_head_of_a_page_gives_fields(void **state)
+{
+    (void)state;
+    SAYS(ND_FORMAT_HTML,
+         "<html lang=de><head><title>T</title><base href='http://x/a/'>"
+         "<link rel='alternate' href=no><link rel='nofollow Canonical' href='../b?c#d'>"
+         "<meta name=Description content=' two\n words '><meta property=og:description content=no>"
+         "<meta name=dc.date content=2001><meta property='article:published_time' content=2002>"
+         "<meta name=robots content=noindex><meta property=og:type content=article>"
+         "<meta name=author content=''><meta itemprop=author content='A &amp; B'></head>x",
+         "http://x/b?c|T|two words|2002|A & B|de|noindex|article|http://x/b?c|-", "title",
+         "description", "date", "author", "language", "robots", "og:type", "canonical", "absent");
+    SAYS(ND_FORMAT_HTML, "<meta property=og:title content=O><meta property=og:url content=/u><p>x",
+         "/u|O|/u|-", "title", "canonical", "language");
+    SAYS(ND_FORMAT_HTML, "<template><meta name=a content=hidden></template><meta name=a content=b>",
+         "|b|-", "a", "id");
+}
+
+static void a_record_comes_before_the_head_of_its_page(void **state)
+{
+    (void)state;
+    SAYS(ND_FORMAT_JSONL,
+         "{\"text\":\"<link rel=canonical href=b><meta name=date content=2><meta name=lang "
+         "content=en>\",\"date\":\"1\",\"lang\":null,\"url\":\"https://h/a/\"}",
+         "https://h/a/b|1|en|https://h/a/", "date", "lang", "url");
+}
+
 static void entities_are_decoded_once(void **state)
 {
     (void)state;
@@ -424,6 +486,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boilerplate_leaves_with_its_marks_and_links),
         cmocka_unit_test(a_page_with_little_text_keeps_what_is_no_link_or_all),
+        cmocka_unit_test(the_head_of_a_page_gives_fields),
+        cmocka_unit_test(a_record_comes_before_the_head_of_its_page),
         cmocka_unit_test(elements_have_a_limit_of_attributes),
         cmocka_unit_test(words_of_a_script_are_no_attributes),
         cmocka_unit_test(pages_may_end_anywhere),
