@@ -339,14 +339,16 @@ static bool fill_row(struct nd_buffer *record)
     return true;
 }
 
-/* A cell of CSV without quotes must not begin with one, and a row must not be blank. */
+/* A cell of CSV without quotes must not begin with one, nor end with what belongs to a line end, and a
+ * row must not be blank. */
 static bool quote_cell(struct nd_buffer *record, size_t from, size_t tail)
 {
     const size_t len = record->len - from - tail;
     struct nd_buffer quoted = {0};
     bool done;
 
-    if (len ? record->data[from] != '"' : !is_blank_row(record, from, tail))
+    if (len ? record->data[from] != '"' && record->data[from + len - 1] != '\r'
+            : !is_blank_row(record, from, tail))
         return true;
     done = nd_buffer_append(&quoted, "\"", 1) &&
            append_doubled(&quoted, record->data + from, len) &&
