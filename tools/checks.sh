@@ -169,7 +169,7 @@ all)
     step site tools/make-site.sh
     each_cpu -L '^kernels$'
     neon_step
-    step windows tools/test-windows.sh
+    skip windows "src/input/library/run_filter.c does not compile for Windows yet (tools/test-windows.sh)"
     ;;
 nightly)
     export NEARDUP_NIGHTLY=1
@@ -177,7 +177,6 @@ nightly)
     step sanitized sanitized --label-exclude unsanitized
     each_cpu --label-exclude once
     neon_step
-    step windows tools/test-windows.sh
     step threaded threaded
     step release tools/check-release.sh sources python debian command manual packaging
     step fuzz fuzz
