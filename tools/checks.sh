@@ -169,7 +169,7 @@ all)
     step site tools/make-site.sh
     each_cpu -L '^kernels$'
     neon_step
-    skip windows "src/input/library/run_filter.c does not compile for Windows yet (tools/test-windows.sh)"
+    step windows tools/test-windows.sh
     ;;
 nightly)
     export NEARDUP_NIGHTLY=1
