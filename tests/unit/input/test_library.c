@@ -32,7 +32,7 @@ static void open_and_use(void *context, size_t task, unsigned worker)
 
 static void it_is_opened_once_by_many_threads(void **state)
 {
-    static const struct nd_symbol symbols[] = {{"cos", &cosine}};
+    static const struct nd_symbol symbols[] = {{"cos", &cosine, NULL}};
     static struct nd_library library = {.file = "libm.so.6",
                                         .without = "no cosine",
                                         .symbols = symbols,
@@ -65,7 +65,8 @@ static void one_without_a_function_is_missing(void **state)
 {
     static double (*other)(double);
     static void (*none)(void);
-    static const struct nd_symbol symbols[] = {{"sin", &other}, {"nd_no_such_function", &none}};
+    static const struct nd_symbol symbols[] = {{"sin", &other, NULL},
+                                               {"nd_no_such_function", &none, NULL}};
     static struct nd_library library = {
         .file = "libm.so.6", .without = "no thing", .symbols = symbols, .n_symbols = 2};
     const char *missing = nd_library_open(&library);
