@@ -3,7 +3,6 @@
 import html
 import json
 import os
-import statistics
 import sys
 
 import places
@@ -133,9 +132,7 @@ def main(args):
         (nitf, "lxml", LXML_NITF),
     ]
     for path, rival, script in pairs + [(some, "feedparser", FEEDPARSER)]:
-        ratios = []
         for number in range(args.runs):
-            took = []
             for tool, command in (
                 ("neardup", [program, path, "parse"]),
                 (rival, [python, "-c", script, path]),
@@ -146,7 +143,6 @@ def main(args):
                         f"{os.path.basename(path)}\t{tool}\tfailed: {result.get('error', 'too long')[-200:]}"
                     )
                     return 1
-                took.append(result["cpu_s"])
                 places.append(
                     RESULTS,
                     dict(
@@ -157,8 +153,8 @@ def main(args):
                         **result,
                     ),
                 )
-            ratios.append(took[0] / max(took[1], 1e-3))
-        print(
-            f"{os.path.basename(path)}\t{rival}\t{statistics.median(ratios):.3f} of its processor time"
-        )
+        places.say(f"{os.path.basename(path)} beside {rival}: done")
+    import report
+
+    print(report.feeds())
     return 0

@@ -429,6 +429,23 @@ def repeats():
     return heading(records[0]) + "\n" + table(columns, rows)
 
 
+def feeds():
+    """One row for a file and a tool: neardup's share of the tool's time, run by run."""
+    records = session_of("feeds.jsonl") if places.records("feeds.jsonl") else []
+    runs = defaultdict(list)
+    for r in records:
+        if not r["exit"]:
+            runs[r["file"], r["tool"]].append(r["cpu_s"])
+    rows = []
+    for (name, tool), seconds in runs.items():
+        shares = sorted(a / max(b, 1e-3) for a, b in zip(runs[name, "neardup"], seconds))
+        if tool != "neardup" and shares:
+            rows.append([name, tool, f"{shares[len(shares) // 2]:.3f}"])
+    if not rows:
+        return "Nothing measured.\n"
+    return heading(records[0]) + "\n" + table(["file", "beside", "processor time, neardup / other"], rows)
+
+
 def html():
     """One row for the whole text and one for the content: processor seconds, and of Resiliparse's."""
     records = session_of("html.jsonl") if places.records("html.jsonl") else []

@@ -32,8 +32,8 @@ static int no_command(const char *name)
 /* Say that a command exists elsewhere alone. */
 static int is_lacking(const struct command *command)
 {
-    say("%s does not exist on %s: it needs other programs, which are built for Linux", command->name,
-        lacking_system(command));
+    say("%s does not exist on %s: it needs other programs, which are built for Linux",
+        command->name, lacking_system(command));
     return 2;
 }
 

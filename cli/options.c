@@ -283,8 +283,10 @@ const struct option option_table[] = {
      "named explicitly; text: read them like any other file (default: skip)",
      FOR_INPUT, RUN},
     {NULL, "filter", 0, "NAME|EXT:COMMAND",
-     "read files of another kind through a program: pdf, docx, odt or epub, ready-made; or COMMAND, "
-     "a line of shell that gets a file named .EXT on its standard input and writes its text; may be "
+     "read files of another kind through a program: pdf, docx, odt or epub, ready-made; or "
+     "COMMAND, "
+     "a line of shell that gets a file named .EXT on its standard input and writes its text; may "
+     "be "
      "repeated",
      FOR_INPUT, RUN, .values = "pdf docx odt epub"},
     {NULL, "filter-limits", 0, "LIMITS",

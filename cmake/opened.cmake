@@ -1,6 +1,7 @@
 # opened.cmake - the libraries of this system that read files: those that are linked, as
 # neardup_linked, and those that are opened when they are needed
-pkg_check_modules(FILES REQUIRED IMPORTED_TARGET simdjson libisal)
+set(file_modules simdjson libisal)
+pkg_check_modules(FILES REQUIRED IMPORTED_TARGET ${file_modules})
 target_link_libraries(neardup_linked INTERFACE PkgConfig::FILES ${CMAKE_DL_LIBS})
 
 # Opened when they are needed, not linked (docs/decisions/opened.md): of use here are the headers,

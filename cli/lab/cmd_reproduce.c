@@ -264,7 +264,7 @@ static int reproduce_all(const struct settings *s, struct results *to, struct re
         lab_page_end(page->file);
     if (good && !s->quiet)
         inform("%zu series of numbers, %zu of them not as expected; %zu skipped, %zu failures",
-            tally.done, tally.unexpected, tally.skipped, tally.failed);
+               tally.done, tally.unexpected, tally.skipped, tally.failed);
     if (!good || tally.failed)
         return 2;
     return tally.unexpected ? 1 : tally.skipped && !is_all ? 3 : 0;

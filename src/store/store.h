@@ -129,7 +129,7 @@ struct nd_store_reads {
     bool markup; /* and links */
     bool elements;
     enum nd_boilerplate boilerplate; /* the part of pages that is their text */
-    const char *const *field; /* by name, each once */
+    const char *const *field;        /* by name, each once */
     size_t n_fields;
 };
 const struct nd_store_reads *nd_store_reads(const struct nd_store *store);

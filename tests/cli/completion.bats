@@ -47,7 +47,7 @@ setup_file() {
     [ "$(offers dedup --cluster = c)" = "components complete " ]
     [ "$(offers dedup --cluster =)" = "star components complete " ]
     [ "$(offers dedup -qk l)" = "last longest longest: " ]
-    [ "$(offers dedup -qf j)" = "jsonl " ]
+    [ "$(offers dedup -qf ht)" = "html " ]
     [ "$(offers dedup --keep last --unit '')" = "file line paragraph " ]
     [ "$(offers dedup -o x --unit p)" = "paragraph " ]
     [ "$(offers dedup -o '')" = "" ]

@@ -131,17 +131,14 @@ ssize_t nd_descriptor_read_at(int fd, void *to, size_t bytes, uint64_t at)
 
 bool nd_descriptor_write_at(int fd, const void *data, size_t bytes, uint64_t at)
 {
-    const struct nd_piece all = {data, bytes};
-    struct nd_piece rest = all;
-
-    while (rest.bytes) {
-        ssize_t n = nd_descriptor_write_pieces(fd, &rest, 1, &at);
+    for (const char *from = data; bytes;) {
+        ssize_t n = pwrite(fd, from, bytes, (off_t)at);
 
         if (n < 0 && errno != EINTR)
             return false;
         n = n < 0 ? 0 : n;
-        rest.data = (const char *)rest.data + n;
-        rest.bytes -= (size_t)n;
+        from += n;
+        bytes -= (size_t)n;
         at += (uint64_t)n;
     }
     return true;
