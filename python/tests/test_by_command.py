@@ -82,7 +82,7 @@ def test_what_is_wrong_is_said_as_the_command_says_it(here):
 
 
 def test_without_the_command_such_files_are_refused(here, monkeypatch):
-    from neardup.__main__ import find_command
+    from neardup._command import find_command
 
     monkeypatch.setenv("PATH", "/nowhere")
     if find_command():

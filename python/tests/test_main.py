@@ -37,7 +37,7 @@ def test_the_module_is_the_command(command, module, words):
 
 
 def test_without_a_command_it_says_what_brings_it(module, monkeypatch):
-    from neardup.__main__ import find_command
+    from neardup._command import find_command
 
     monkeypatch.setenv("PATH", "/nowhere")
     if find_command():

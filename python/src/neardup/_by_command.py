@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from .__main__ import find_command
+from ._command import find_command
 from ._files import is_address
 from ._sources import kind_of
 

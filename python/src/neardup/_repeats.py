@@ -21,7 +21,7 @@ _CUTS = ("lines", "paragraphs", "sentences", "passages")
 
 
 class Repeats:
-    """What is left of texts without the parts that repeat.
+    r"""What is left of texts without the parts that repeat.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Repeats:
 
     Examples
     --------
-    >>> found = repeats(["Home\\nFirst text", "HOME\\nSecond text"])
+    >>> found = repeats(["Home\nFirst text", "HOME\nSecond text"])
     >>> found.data
-    ['Home\\nFirst text', 'Second text']
+    ['Home\nFirst text', 'Second text']
     """
 
     def __init__(
@@ -122,7 +122,7 @@ def repeats(
     tmp: str | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Repeats:
-    """Cut the parts of texts that stand in an earlier place.
+    r"""Cut the parts of texts that stand in an earlier place.
 
     The texts and the cuts are those of ``neardup repeats``.  The first place stays, and each part
     that is cut stands in full in what is left.
@@ -162,7 +162,7 @@ def repeats(
 
     Examples
     --------
-    >>> footer = "Copyright {} by the company, all rights reserved\\n{}"
+    >>> footer = "Copyright {} by the company, all rights reserved\n{}"
     >>> pages = [footer.format(2020, "One"), footer.format(2021, "Two")]
     >>> repeats(pages).data == pages
     True

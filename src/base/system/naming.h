@@ -39,7 +39,7 @@ int nd_folder_lock(const char *path);
 struct nd_folder_list;
 struct nd_folder_list *nd_folder_list_open(const char *path);
 const char *nd_folder_list_next(struct nd_folder_list *list);
-/* What the last one is, by the folder alone: 1: a folder; 0: none; -1: ask nd_path_about. */
+/* The kind of the last one, by the folder alone: 1: a folder; 0: none; -1: ask nd_path_about. */
 int nd_folder_list_is_folder(const struct nd_folder_list *list);
 void nd_folder_list_close(struct nd_folder_list *list);
 /* The folder for files that nobody names: "/tmp"; Windows: that of the user. */

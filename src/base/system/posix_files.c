@@ -427,8 +427,10 @@ struct nd_folder_list *nd_folder_list_open(const char *path)
     struct nd_folder_list *list = calloc(1, sizeof *list);
     int because;
 
-    if (!list)
+    if (!list) {
+        errno = ENOMEM;
         return NULL;
+    }
     list->folder = opendir(path);
     if (list->folder)
         return list;

@@ -230,6 +230,8 @@ static enum nd_status list_directory(struct folder_walk *w, const char *path)
     enum nd_status status = ND_OK;
     const char *name;
 
+    if (!directory && errno == ENOMEM)
+        return ND_ENOMEM;
     if (!directory) {
         tell(w, ND_PROBLEM_FAILED, "%s: directory cannot be read: %s", path, strerror(errno));
         return ND_OK;

