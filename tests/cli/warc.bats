@@ -173,10 +173,11 @@ while data:
     { cat first; info two; info three; answer http://c.org/ "$MEET"; } >expected
     { info one; info two; info three; answer http://b.org/ "$BUY"; } >expected.gone
     for options in "" "--threads 3" "--keep newest:none" "--memory 100M --tmp ." "--cluster complete"; do
-        neardup dedup -q all.warc $options -o out.warc --removed gone.warc
+        read -ra words <<<"$options"
+        neardup dedup -q all.warc "${words[@]}" -o out.warc --removed gone.warc
         cmp expected out.warc
         cmp expected.gone gone.warc
-        cat all.warc | neardup dedup -q - $options -o out.warc.gz
+        neardup dedup -q - "${words[@]}" -o out.warc.gz <all.warc
         zcat out.warc.gz | cmp - expected
         [ "$(members out.warc.gz | wc -l)" -eq 5 ]
     done

@@ -386,9 +386,11 @@ news.xml:3 b" ]
 
 @test "client watch: a feed in a pipe, again and again" {
     fake
-    rss "a one" "b two" | neardup client watch --url "$url" -q --format feed --state state - >>out
-    rss "c three" "b two" | neardup client watch --url "$url" -q --format feed --state state - >>out
-    rss "a one" "c three, changed" | neardup client watch --url "$url" -q --format feed --state state - >>out
+    {
+        rss "a one" "b two" | neardup client watch --url "$url" -q --format feed --state state -
+        rss "c three" "b two" | neardup client watch --url "$url" -q --format feed --state state -
+        rss "a one" "c three, changed" | neardup client watch --url "$url" -q --format feed --state state -
+    } >out
     [ "$(posted)" = "a b c c" ]
     [ "$(wc -l <out)" -eq 4 ]
     run -2 neardup client watch --url "$url" --format feed --settle 3s -

@@ -195,6 +195,7 @@ size_t nd_ahead_copy(struct nd_ahead_stream *a, uint64_t from, char *out, size_t
         ready = ready < len - copied ? ready : len - copied;
         own.from = from + copied;
         own.next = a->copying;
+        /* cppcheck-suppress autoVariables ; it is taken out below */
         a->copying = &own;
         nd_monitor_leave(&a->monitor);
         copy_out(a, from + copied, out + copied, ready);
