@@ -93,7 +93,7 @@ OF_DOCUMENTS = {
 LAST = {"--removed", "--report", "--insert", "--delete", "--swap", "--replace", "--strata", "--size", "--html", "--set", "--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
 OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--layout", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
 ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "filter": "dir a.txt b.txt", "filter-limits": "dir a.txt b.txt --filter txt:base64", "binary": "dir data.bin a.txt",
-       "short": "docs.jsonl d6 d8", "forms": "forms.jsonl f0 f1", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
+       "short": "docs.jsonl d6 d8", "forms": "forms.jsonl f0 f1", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits", "explain color": "docs.jsonl d0 d3"}
 UNSTEADY = "unsteady"
 BASE = {
     "dedup": "docs.jsonl -o out/o --manifest out/m --clusters out/c --summary out/s",
@@ -312,7 +312,7 @@ UNSEEN += ["client at", "ca-file", "retry-for", "batch", "connections", "resume"
 # They change nothing but time, or refuse inputs: checkpoint.bats and sketched.bats see to them.
 UNSEEN += ["checkpoint", "known-sketches", "sketches"]
 # The first shows no more than texts that are not there, and the other reads none: filters.bats sees to them.
-UNSEEN += ["report filter-limits", "repeats filter-limits"]
+UNSEEN += ["report filter", "report filter-limits", "repeats filter-limits"]
 # It changes outputs whose names call for a compression: compressed.bats sees to it.
 UNSEEN += ["output-level"]
 # They change what sketch files keep: sketched.bats and against.bats see to them.
@@ -419,7 +419,7 @@ for command in [c for c in BASE if BASE[c] is not None]:
             files += " --annotate" if name == "json" else " --annotate --json"
         base = BASE[command] if option in OF_NUMBERS or command not in OF_DOCUMENTS else OF_DOCUMENTS[command]
         if files:
-            base = re.sub(r"(docs[.]jsonl|fp[.]txt|\bdir\b)( d0 d3)?", files if command not in ("explain", "compare") else ONE.get(name, "docs.jsonl d0 d3"), base)
+            base = re.sub(r"(docs[.]jsonl|fp[.]txt|\bdir\b)( d0 d3)?", files if command not in ("explain", "compare") else ONE.get(f"{command} {name}", ONE.get(name, "docs.jsonl d0 d3")), base)
         result = try_option(command, option, argument, base)
         if result == UNSTEADY:
             print(f"{command}: twice the same, and not the same result ({base})")
