@@ -1091,7 +1091,7 @@ def draw_rivals(page, megabytes=20.3):
     yield "</svg>"
 
 
-# Where each is ahead, by docs/comparison.md: for the table in README.md.
+# The strengths of each, by docs/comparison.md: for the table in README.md.
 AHEAD = {
     "neardup": "every removal is checked, and has its reason",
     "rensa": "wheels for Windows and macOS; fast on tokens that you have",

@@ -25,7 +25,7 @@ bool program_folder(char path[PROGRAM_PATH])
 
 /* ---- Which inputs are tables ------------------------------------------------------------------ */
 
-/* What a file is by the end of its name. */
+/* The kind of a file, by the end of its name. */
 enum name_kind { OTHER, LINES, TABLE };
 
 /* The endings are those that the package knows (python/src/neardup/_sources.py). */

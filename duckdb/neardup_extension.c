@@ -175,7 +175,7 @@ static void run_estimate(duckdb_function_info info, duckdb_data_chunk input, duc
 
 /* ---- near_duplicates(id, text [, threshold or recipe]) ---------------------------------------- */
 
-/* What DuckDB keeps of a group. */
+/* The state of a group, which DuckDB keeps. */
 struct group {
     struct documents *documents;
 };

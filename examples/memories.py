@@ -11,7 +11,7 @@ import os
 
 import neardup
 
-# What neardup calls a difference, and what it means for a memory that is to be kept.
+# Each name that neardup has for a difference, and its meaning for a memory that is to be kept.
 VERDICTS = {
     "nothing": "known",  # the same words in the same order, whatever marks and capitals are between
     "order": "changed",  # the same words in another order: "tea to coffee", "coffee to tea"

@@ -41,7 +41,7 @@ static void choose_ranges(struct cutting *c, struct nd_view text)
     }
 }
 
-/* What is left is the text without the ranges, with one space at most in the place of each. */
+/* The rest is the text without the ranges, with one space at most in the place of each. */
 static void check_left(const struct cutting *c, struct nd_view text)
 {
     size_t at = 0, from = 0;

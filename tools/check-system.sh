@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build
 
-# What names systems, and why it may.
+# The files that may name systems, and why.
 may=(
     src/base/system/ # the one place
     src/store/       # the service: sockets, folders that are locked, LMDB; built for Linux alone

@@ -8,7 +8,7 @@
 # version and the checksum filled in, a bill of materials (SPDX 2.3) and SHA256SUMS.  RELEASE_PARTS
 # names some of: sources python debian command manual duckdb packaging (default: all).
 #
-# The same sources give the same bytes: the time in archives is SOURCE_DATE_EPOCH, by default that of
+# Equal sources give equal bytes: the time in archives is SOURCE_DATE_EPOCH, by default that of
 # the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."

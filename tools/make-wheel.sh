@@ -70,7 +70,7 @@ strip -o "$scripts/neardup" "${NEARDUP:-build/release/neardup}"
 
 PATH="$folder/tools/bin:$PATH" auditwheel repair --wheel-dir "$folder/repaired" "$folder"/whole/*.whl >>"$folder/log" 2>&1
 
-# Where libraries were added, the script is now one in Python that runs the command, which lies beside
+# If libraries were added, the script is now one in Python that runs the command, which lies beside
 # them.  It says which Python that is: the one that reads Parquet for the command (cli/program.c).
 rm -rf "$folder/whole"
 "$folder/tools/bin/wheel" unpack --dest "$folder/whole" "$folder"/repaired/*.whl >>"$folder/log"

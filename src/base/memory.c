@@ -187,7 +187,7 @@ void nd_arena_release(struct nd_arena *a)
  *      p          begin = multiple of 2 MiB        end = begin + bytes
  *      |--unmap--|=================================|--unmap--|
  *
- * Where the system moves pages (mremap of Linux), such a table grows without a copy: the kernel moves
+ * On a system that moves pages (mremap of Linux), such a table grows without a copy: the kernel moves
  * entries of the page table, and the old and the new table never hold memory at once.  It keeps a huge
  * page whole only where both the old and the new address are multiples of 2 MiB, so that move_pages()
  * first reserves a place of that kind (address space without memory) and has the pages moved onto it.

@@ -37,7 +37,7 @@ struct nd_open_file {
     struct nd_stream *unpacked; /* decompressed, or NULL */
     struct nd_stream *recoded;  /* UTF-16 made UTF-8, or NULL */
 
-    /* Where a thread decompresses it: `unpacked` is this stream, which reads from the decoder. */
+    /* If a thread decompresses it, `unpacked` is this stream, which reads from the decoder. */
     struct nd_ahead_stream *ahead;
     uint64_t ahead_number; /* of the stream, from 1 */
     struct nd_stream *decoder;

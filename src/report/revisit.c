@@ -167,7 +167,7 @@ static void put_evidence(struct nd_json *out, const struct nd_revisit *r)
     put_fingerprint(out, "Neardup-Recipe", r->fingerprint);
 }
 
-/* What the head of the removed record says of the capture itself. */
+/* The facts on the capture itself, by the head of the removed record. */
 static void put_capture(struct nd_json *out, const struct nd_revisit *r, struct capture *c)
 {
     static const char *const names[] = {"WARC-IP-Address", "WARC-Truncated",

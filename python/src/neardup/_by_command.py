@@ -17,7 +17,7 @@ from ._sources import kind_of
 if TYPE_CHECKING:
     from ._recipe import Recipe
 
-# What the command says before a sentence that is a warning, and of a record that is no document.
+# The beginnings of the command's lines that are warnings, and of those on a record that is no document.
 _NAME, _WARNING = "neardup: ", "neardup: warning: "
 
 

@@ -91,7 +91,7 @@ def _size(count: float) -> str:
 
 # ---- Options ----
 
-# What is carried out, with what each has if it is not given: a list may be repeated.
+# The options that are carried out, each with its default: a list may be repeated.
 _OPTIONS: dict[str, Any] = {
     **dict.fromkeys(
         "threshold shingle characters method bits short forms within recipe recall max-checks candidates verify keep "

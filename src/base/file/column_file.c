@@ -19,8 +19,8 @@
 #define STEP_MAX ((size_t)32 << 20)  /* no column of a file grows by more at a time */
 
 /*
- * Where the system moves no pages and maps no file at reserved addresses, nothing of a column is mapped
- * from a snapshot, but read, and the column's own file is mapped anew whenever it grows.
+ * On a system that moves no pages and maps no file at reserved addresses, nothing of a column is
+ * mapped from a snapshot, but read, and the column's own file is mapped anew whenever it grows.
  */
 
 static size_t round_up(size_t bytes)

@@ -288,7 +288,7 @@ bool nd_process_has_stack(size_t bytes)
     return getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= bytes;
 }
 
-/* What the program wants done is of the process, as its handlers of signals are. */
+/* The program's wishes are of the process, as its handlers of signals are. */
 static bool (*abandon)(void);
 static void (*lost)(void);
 

@@ -76,7 +76,7 @@ enum { ND_PROCESSORS_MAX = 1024 };
 struct nd_processor_set {
     uint64_t bits[ND_PROCESSORS_MAX / 64];
 };
-/* Those that the calling thread may use.  False: the system does not say. */
+/* The processors that the calling thread may use.  False: the system does not say. */
 bool nd_processor_set_get(struct nd_processor_set *set);
 /* A hint: let the calling thread use only these. */
 void nd_processor_set_use(const struct nd_processor_set *set);

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who has a file open hinders nobody else from reading, writing, renaming and removing it. */
+/* A file that is open hinders nobody from reading, writing, renaming and removing it. */
 enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 enum {
     PIECE_MAX = 1 << 30,    /* bytes of one call */
@@ -243,7 +243,7 @@ int nd_descriptor_name(int fd, const char *path)
 
 /* ---- Reading and writing ---- */
 
-/* Where a call begins: at this place, or NULL: where the file stands. */
+/* The place at which a call begins; NULL: that at which the file stands. */
 static OVERLAPPED *set_place(OVERLAPPED *overlapped, const uint64_t *place)
 {
     if (!place)

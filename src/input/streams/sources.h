@@ -22,7 +22,7 @@ struct nd_source_kept {
     int fd;                       /* kept open for reading again, or -1 */
     /* In an archive: its header, and entries that are no files before it, and behind the last. */
     const struct nd_entry_header *header, *before, *after;
-    /* Those that are not its header; added while other threads go through them. */
+    /* The archive's info records that are not its header; added while other threads go through them. */
     _Atomic(struct nd_source_info *) first_info;
     struct nd_source_info *last_info; /* for whoever reads */
 };
