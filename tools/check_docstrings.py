@@ -15,7 +15,7 @@ UNWANTED = {"ES01", "SA01"}
 # Of Spark, parameters whose types are those of neardup.dedup are listed together; its results are tuples.
 UNWANTED_OF_SPARK = {"PR04"}
 # Users are given these, and make none.
-GIVEN = {"BoundedResult", "Collapsed", "Column", "Comparison", "DocumentFrequencies", "Explanation", "Features", "FilesResult", "Filtered", "Mask", "Match", "Result", "Table"}
+GIVEN = {"BoundedResult", "Collapsed", "Column", "Comparison", "DocumentFrequencies", "Explanation", "Features", "FilesResult", "Filtered", "Mask", "Match", "Repeats", "Result", "Table"}
 GIVEN |= {"Cluster", "Evidence", "Nearest", "Stored", "Verdict", "Version"}
 GIVEN |= {"spark.Deduplicated"}
 
