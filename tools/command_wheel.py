@@ -19,7 +19,9 @@ import time
 import zipfile
 from pathlib import Path
 
-MAIN = Path(__file__).parents[1] / "python" / "src" / "neardup" / "__main__.py"
+PACKAGE = Path(__file__).parents[1] / "python" / "src" / "neardup"
+# The modules that find and run the command.
+MODULES = ("__main__.py", "_command.py")
 INIT = '''"""neardup for a system that its Python module is not built for: the command alone."""
 
 
@@ -34,7 +36,8 @@ def __getattr__(name: str) -> object:
 
 def contents(command: Path, platform: str, source: Path) -> dict[str, bytes]:
     """The files of the wheel, but for the record of them."""
-    files = {"neardup/__init__.py": INIT.encode(), "neardup/__main__.py": MAIN.read_bytes()}
+    files = {"neardup/__init__.py": INIT.encode()}
+    files |= {f"neardup/{name}": (PACKAGE / name).read_bytes() for name in MODULES}
     with zipfile.ZipFile(source) as wheel:
         for name in wheel.namelist():
             folder, _, rest = name.partition("/")
