@@ -176,6 +176,10 @@ for d in range(3000):
     printf 'text\tid\nHome\\nab\\\\cd\\q\t1\nhome\\nX\\\\cd q\tz\n' >a.tsv
     neardup repeats -q a.tsv -o b.tsv
     printf 'text\tid\nHome\\nab\\\\cd\\q\t1\nX\\\\cd q\tz\n' | cmp - b.tsv
+    # A carriage return that ends up at the end of a row would be of the line end.
+    printf 'n\ttext\n1\thome\n2\tx\rhome\n3\tx\\\rhome\n' >a.tsv
+    neardup repeats -q --cut passages --tokens 1 a.tsv -o b.tsv
+    printf 'n\ttext\n1\thome\n2\tx\\r\n3\t\\\\\\r\n' | cmp - b.tsv
 }
 
 @test "repeats: texts of pages, mail, feeds and web archives, as JSON Lines" {

@@ -313,7 +313,7 @@ print(s.getsockname()[1])')
 |client watch takes folders that exist and feeds, or one file or - with JSON Lines
 in -|client watch takes folders that exist
 feed --delete|--delete, --settle and --every are for folders
-- --state s|--state is for folders and files
+- --state s|--state is for folders, files and feeds
 feed --format csv|a file that is watched has JSON Lines
 in --settle 1y|--settle: '1y' is not a time such as 90s
 END

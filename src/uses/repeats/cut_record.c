@@ -339,6 +339,26 @@ static bool fill_row(struct nd_buffer *record)
     return true;
 }
 
+/* Write a carriage return that a cut left at the end of a row of TSV as an escape, since it would belong
+ * to the line end; a backslash before it that stands for itself is doubled. */
+static bool escape_return(struct nd_buffer *record, size_t from, size_t tail)
+{
+    const size_t end = record->len - tail;
+    size_t at = end - (end > from), lone = 0, extra;
+
+    if (end == from || record->data[at] != '\r' || (tail && !strchr("\r\n", record->data[end])))
+        return true;
+    while (at - lone > from && record->data[at - lone - 1] == '\\')
+        lone++;
+    extra = 1 + lone % 2;
+    if (!nd_buffer_append(record, "\\\\", extra))
+        return false;
+    memmove(record->data + end + extra, record->data + end, tail);
+    memset(record->data + at, '\\', extra);
+    record->data[at + extra] = 'r';
+    return true;
+}
+
 /* A cell of CSV without quotes must not begin with one, nor end with what belongs to a line end, and a
  * row must not be blank. */
 static bool quote_cell(struct nd_buffer *record, size_t from, size_t tail)
@@ -411,7 +431,9 @@ static bool end_record(const struct written_text *w, size_t begin, size_t from, 
         return true;
     if (w->writing != IN_TSV)
         return quote_cell(record, begin, len - w->end);
-    return !is_blank_row(record, begin, len - w->end) || fill_row(record);
+    if (is_blank_row(record, begin, len - w->end))
+        return fill_row(record);
+    return escape_return(record, begin, len - w->end);
 }
 
 enum nd_status nd_record_cut(struct nd_record_cutter *c, const struct nd_parsed *parsed,
