@@ -293,6 +293,10 @@ const struct option option_table[] = {
      "what one run of a filter may take: seconds, memory of a process, bytes of text (default: "
      "time=60,memory=2G,output=64M)",
      FOR_INPUT, RUN},
+    {NULL, "tags", 0, "FILE",
+     "tagged text (SGML, XML) of your own: FILE says which elements are documents, and which are "
+     "their id, title, body and date",
+     FOR_INPUT, RUN},
     {NULL, "no-mail", 0, NULL,
      "do not read mail; GMime, which reads it, ends the program when memory runs out", FOR_INPUT,
      RUN},

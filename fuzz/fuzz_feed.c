@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size > ITEMS_BYTES_MAX)
         return 0;
-    read_items(data, size, &nd_cut_feed, ND_FORMAT_FEED);
+    read_items(data, size, &nd_cut_feed, ND_FORMAT_FEED, NULL);
     require(nd_feed_end((struct nd_view){(const char *)data, size}, &end));
     nd_buffer_release(&end);
     return 0;

@@ -10,9 +10,10 @@
 enum { ITEMS_BYTES_MAX = 1 << 14 };
 
 /* Cut the bytes as they come in pieces of `piece`; return a sum of all ends of records. */
-static inline uint64_t cut_in(const struct nd_cut *cut, const char *data, size_t size, size_t piece)
+static inline uint64_t cut_in(const struct nd_cut *cut, const struct nd_tags *tags,
+                              const char *data, size_t size, size_t piece)
 {
-    struct nd_cutter c = {.cut = cut};
+    struct nd_cutter c = {.cut = cut, .tags = tags};
     uint64_t hash = 0;
 
     for (size_t from = 0, len = 0; from < size; from += len) {
@@ -34,15 +35,17 @@ static inline uint64_t cut_in(const struct nd_cut *cut, const char *data, size_t
 
 /* Items are cut alike however the bytes come, and none is longer than the bytes. */
 static inline void read_items(const uint8_t *data, size_t size, const struct nd_cut *cut,
-                              enum nd_format format)
+                              enum nd_format format, const struct nd_tags *tags)
 {
     static const char *const fields[] = {"title",  "link", "date",     "updated",  "author",
                                          "topics", "body", "category", "_own.name"};
     struct nd_input_options o = nd_input_options_default();
     struct sum s;
 
-    require(cut_in(cut, (const char *)data, size, 1) == cut_in(cut, (const char *)data, size, 64));
+    require(cut_in(cut, tags, (const char *)data, size, 1) ==
+            cut_in(cut, tags, (const char *)data, size, 64));
     o.format = format;
+    o.tags = tags;
     o.fields = fields;
     o.n_fields = sizeof fields / sizeof *fields;
     s = read_bytes(data, size, &o);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size > ITEMS_BYTES_MAX)
         return 0;
-    read_items(data, size, &nd_cut_json_feed, ND_FORMAT_JSONFEED);
+    read_items(data, size, &nd_cut_json_feed, ND_FORMAT_JSONFEED, NULL);
     version = nd_json_feed_version(head);
     require(!version.len || (version.data > head.data && version.len < size));
     require(nd_json_feed_end(head, &end));

@@ -6,6 +6,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size <= ITEMS_BYTES_MAX)
-        read_items(data, size, &nd_cut_news, ND_FORMAT_NEWS);
+        read_items(data, size, &nd_cut_news, ND_FORMAT_NEWS, NULL);
     return 0;
 }

@@ -131,6 +131,22 @@ struct nd_filter_limits {
 #define ND_FILTER_SECONDS_MAX 86400
 #define ND_FILTER_OUTPUT_MAX (1 << 30)
 
+/*
+ * Tag sets of a user, for stories (ND_FORMAT_NEWS): which elements are documents, and which parts of
+ * them are their fields (docs/format/tags.md).  It is never changed, and any thread may use it.
+ */
+struct nd_tags;
+
+/* Read a file of tag sets, or a text of this name.  NULL: ND_EINVAL ("name:line: reason"), ND_EIO,
+ * ND_ENOMEM. */
+ND_API struct nd_tags *nd_tags_load(const char *path, struct nd_error *err);
+ND_API struct nd_tags *nd_tags_parse(const char *name, const char *text, size_t len,
+                                     struct nd_error *err);
+ND_API void nd_tags_free(struct nd_tags *tags);
+
+/* The sets as nd_tags_parse reads them again, in one spelling; lives as long as they do. */
+ND_API const char *nd_tags_text(const struct nd_tags *tags);
+
 /* How to read.  Start from nd_input_options_default().  Everything that it points to is borrowed
  * for the life of the input. */
 struct nd_input_options {
@@ -179,6 +195,9 @@ struct nd_input_options {
     const char *const *filters;
     size_t n_filters;
     struct nd_filter_limits filter_limits;
+    /* Tag sets that count before those that are built in; files that begin with a tag and have one
+     * of their documents within the first 64 KiB are ND_FORMAT_NEWS.  NULL: there are none. */
+    const struct nd_tags *tags;
     /* Files of other parts are not opened, and stay ND_READ_OPEN.  A file that is divided is read
      * to its end: `records` of its source counts all of them, and that of the file those of the
      * part. */

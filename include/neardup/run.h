@@ -34,6 +34,7 @@ extern "C" {
  *   glob, exclude  each call adds a pattern
  *   filter         "pdf" or "EXT:COMMAND"; each call adds a filter
  *   filter-limits  "time=60,memory=2G,output=64M", or some of these
+ *   tags           a file of tag sets (nd_tags_load), which is read when it is set
  *   no-mail        (a flag)
  *   part           "2/7": only this part of the input (struct nd_input_part)
  *   strict         (a flag) stop at the first bad record or failing file, and publish nothing

@@ -92,6 +92,7 @@ static void put_options(const struct nd_first_line *o, struct nd_json *out)
     put_list(out, "globs", o->globs, o->n_globs);
     put_list(out, "excludes", o->excludes, o->n_excludes);
     put_list(out, "filters", o->filters, o->n_filters);
+    put_text(out, "tags", o->tags);
     put_text(out, "df_auto", o->df_auto);
     put_text(out, "within", o->within);
     put_text(out, "security_field", o->security_field);

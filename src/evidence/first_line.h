@@ -49,6 +49,7 @@ struct nd_first_line {
     const char *id_field;
     const char *const *globs, *const *excludes, *const *filters;
     size_t n_globs, n_excludes, n_filters;
+    const char *tags; /* in their one spelling */
     const char *df_auto, *within, *security_field, *prefer_field;
     const char *const *prefer;
     size_t n_prefer;

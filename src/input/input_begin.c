@@ -191,6 +191,7 @@ static int begin_source(struct nd_input *input, struct nd_stream *stream, enum n
         return ND_ENOMEM;
     from->number = (uint32_t)(input->sources.count - 1);
     from->cutter.cut = nd_format_cut(format, input->options.unit);
+    from->cutter.tags = input->options.tags;
     from->line = from->cutter.cut == &nd_cut_whole ? 0 : 1;
     from->needs_header = nd_format_row(format)->has_header;
     describe_source(input, from->source, format);

@@ -32,6 +32,7 @@ enum type {
     LIST,     /* a list of texts */
     ANY_LIST, /* a list of texts that may be empty */
     FILTER,   /* a list of filters */
+    TAGS,     /* a file of tag sets, which the options own */
     PREFER,
     NEVER
 };
@@ -102,6 +103,7 @@ static const struct option_key keys[] = {
     {"sketches", FLAG, AT(sketches), 0, NULL, "no", 0, 0},
     {"strict", FLAG, AT(strict), 0, NULL, "no", 0, 0},
     {"summary", TEXT, AT(summary), 0, NULL, NULL, 0, 0},
+    {"tags", TAGS, AT(input.tags), 0, NULL, NULL, 0, 0},
     {"text-field", LIST, LIST_AT(input., text_fields), NULL, "text", 0, 0},
     {"text-format", WORD, AT(input.text_format), 0, WORDS("plain", "html"), "plain", 0, 0},
     {"threads", NUMBER, AT(threads), 0, NULL, NULL, 1, 1024},
@@ -131,6 +133,7 @@ void nd_run_options_free(struct nd_run_options *options)
 {
     if (!options)
         return;
+    nd_tags_free(options->tags);
     nd_arena_release(&options->arena);
     free(options);
 }
@@ -382,6 +385,26 @@ static enum nd_status add_never(const struct setting *s, struct nd_error *err)
     return ND_OK;
 }
 
+/* Replace the tag sets by those of a file, which no output may replace. */
+static enum nd_status set_tags(const struct setting *s, struct nd_error *err)
+{
+    struct nd_error reason;
+    struct nd_tags *tags = nd_tags_load(s->value, &reason);
+    enum nd_status status;
+
+    if (!tags)
+        return reason.status == ND_ENOMEM ? out_of_memory(err)
+                                          : nd_fail(err, reason.status, "tags: %s", reason.message);
+    status = nd_run_options_set(s->options, "also-read", s->value, err);
+    if (status != ND_OK) {
+        nd_tags_free(tags);
+        return status;
+    }
+    nd_tags_free(s->options->tags);
+    s->options->input.tags = s->options->tags = tags;
+    return ND_OK;
+}
+
 static enum nd_status set_value(const struct setting *s, struct nd_error *err)
 {
     switch (s->key->type) {
@@ -394,6 +417,7 @@ static enum nd_status set_value(const struct setting *s, struct nd_error *err)
     case LIMITS: return nd_filter_limits_parse(s->value, s->to, err);
     case PREFER: return set_prefer(s, err);
     case NEVER: return add_never(s, err);
+    case TAGS: return set_tags(s, err);
     case TEXT:
     case LIST:
         if (!*s->value)
@@ -472,6 +496,10 @@ void nd_run_options_clear(struct nd_run_options *options, const char *name)
         memcpy((char *)options + key->count, (const char *)&standard + key->count, sizeof(size_t));
     if (key->type == PREFER)
         options->prefer_field = NULL;
+    if (key->type == TAGS) {
+        nd_tags_free(options->tags);
+        options->tags = NULL;
+    }
     options->given[key - keys] = (struct nd_run_given){NULL, 0};
 }
 

@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in run_options.c. */
-enum { ND_RUN_KEYS = 53 };
+enum { ND_RUN_KEYS = 54 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {
@@ -61,6 +61,7 @@ struct nd_run_options {
     const char *const *against;
     size_t n_against;
 
+    struct nd_tags *tags; /* input.tags, where a file of them was given by key */
     struct nd_arena arena;
     struct nd_run_given given[ND_RUN_KEYS];
 };

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/ini_lines.h"
 #include "base/memory.h"
 #include "base/view.h"
 #include "recipe/recipe_keys.h"
@@ -338,18 +339,14 @@ static enum nd_status enter_signature(struct parser *p, struct nd_view name)
     return ND_OK;
 }
 
-static enum nd_status enter_section(struct parser *p, struct nd_view line)
+static enum nd_status enter_section(struct parser *p, struct nd_view name)
 {
     static const char kind[] = "signature";
     const size_t len = sizeof kind - 1;
     enum nd_status status = leave_section(p);
-    struct nd_view name;
 
     if (status != ND_OK)
         return status;
-    if (line.data[line.len - 1] != ']')
-        return fail_at(p, p->line, "a section needs its closing ']'");
-    name = nd_view_trim(line.data + 1, line.data + line.len - 1);
     p->in_section = true;
     for (enum nd_recipe_half half = ND_HALF_SKETCH; half <= ND_HALF_DECIDE; half++)
         if (nd_view_is(name, half_name(half))) {
@@ -376,18 +373,6 @@ static enum nd_status check_place(struct parser *p, const struct nd_recipe_key *
     return ND_OK;
 }
 
-/* Cut "key = value" at the sign. */
-static bool split(struct nd_view line, struct nd_view *name, struct nd_view *value)
-{
-    const char *equal = line.len ? memchr(line.data, '=', line.len) : NULL;
-
-    if (!equal)
-        return false;
-    *name = nd_view_trim(line.data, equal);
-    *value = nd_view_trim(equal + 1, line.data + line.len);
-    return true;
-}
-
 static enum nd_status assign(struct parser *p, struct nd_view name, struct nd_view value)
 {
     const struct nd_recipe_key *key = find_key(keys_of(p), name);
@@ -403,52 +388,24 @@ static enum nd_status assign(struct parser *p, struct nd_view name, struct nd_vi
     return ND_OK;
 }
 
-/* Bytes that would make a message or the canonical text something else than one line. */
-static bool has_control(struct nd_view line)
-{
-    for (size_t i = 0; i < line.len; i++)
-        if (((unsigned char)line.data[i] < 0x20 && line.data[i] != '\t') || line.data[i] == 0x7f)
-            return true;
-    return false;
-}
-
-static enum nd_status parse_line(struct parser *p, struct nd_view line)
-{
-    struct nd_view name, value;
-
-    if (!line.len || *line.data == '#' || *line.data == ';')
-        return ND_OK;
-    if (has_control(line))
-        return fail_at(p, p->line, "a control character");
-    if (*line.data == '[')
-        return enter_section(p, line);
-    if (!split(line, &name, &value))
-        return fail_at(p, p->line, "neither a [section] nor a 'key = value'");
-    if (!p->in_section)
-        return fail_at(p, p->line, "a key before the first section, [sketch] or [decide]");
-    return assign(p, name, value);
-}
-
 static enum nd_status parse_text(struct parser *p, const char *text, size_t len)
 {
-    const char *end;
+    struct nd_ini ini = nd_ini_begin(text, len);
+    enum nd_status status = ND_OK;
+    enum nd_ini_kind kind;
 
-    if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */
-        text += 3;
-        len -= 3;
+    while (status == ND_OK && (kind = nd_ini_next(&ini)) != ND_INI_END) {
+        p->line = ini.line;
+        if (kind == ND_INI_MISTAKE)
+            status = fail_at(p, p->line, "%s", ini.mistake);
+        else if (kind == ND_INI_SECTION)
+            status = enter_section(p, ini.name);
+        else if (!p->in_section)
+            status = fail_at(p, p->line, "a key before the first section, [sketch] or [decide]");
+        else
+            status = assign(p, ini.name, ini.value);
     }
-    end = text + len;
-    while (text < end) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        enum nd_status status;
-
-        p->line++;
-        status = parse_line(p, nd_view_trim(text, newline ? newline : end));
-        if (status != ND_OK)
-            return status;
-        text = newline ? newline + 1 : end;
-    }
-    return leave_text(p);
+    return status == ND_OK ? leave_text(p) : status;
 }
 
 enum nd_status nd_recipe_parse(struct nd_recipe *recipe, const char *name, const char *text,
@@ -498,18 +455,21 @@ static enum nd_status take_section(struct parser *p, struct nd_view *key)
 enum nd_status nd_recipe_set(struct nd_recipe *recipe, const char *assignment, struct nd_error *err)
 {
     struct parser p = {.recipe = recipe, .name = "recipe", .folder = {"", 0}, .err = err};
-    struct nd_view line = nd_view_trim(assignment, assignment + strlen(assignment)), name, value;
+    struct nd_view line = nd_view_trim(assignment, assignment + strlen(assignment));
     enum nd_status status = nd_recipe_has_ends(recipe, err);
+    struct nd_ini ini = {.line = 0};
+    enum nd_ini_kind kind;
 
     if (status != ND_OK)
         return status;
-    if (has_control(line))
-        return fail_at(&p, 0, "a control character");
-    if (!split(line, &name, &value))
-        return fail_at(&p, 0, "neither a [section] nor a 'key = value'");
-    if (take_section(&p, &name) != ND_OK)
+    kind = nd_ini_read_line(line, &ini);
+    if (kind == ND_INI_MISTAKE)
+        return fail_at(&p, 0, "%s", ini.mistake);
+    if (kind == ND_INI_SECTION)
+        return fail_at(&p, 0, "a [section], not a 'key = value'");
+    if (take_section(&p, &ini.name) != ND_OK)
         return ND_EINVAL;
-    return assign(&p, name, value);
+    return assign(&p, ini.name, ini.value);
 }
 
 /* Append the value of a key. */

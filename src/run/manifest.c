@@ -35,6 +35,7 @@ static struct nd_first_line line_of(const struct nd_run_options *o)
         .n_excludes = o->input.n_excludes,
         .filters = o->input.filters,
         .n_filters = o->input.n_filters,
+        .tags = o->input.tags ? nd_tags_text(o->input.tags) : NULL,
         .df_auto = o->df_auto,
         .within = o->within,
         .security_field = o->security_field,

@@ -37,6 +37,7 @@ enum {
     GLOBS,
     EXCLUDES,
     CHARSET,
+    TAGS,
     DF_AUTO,
     AGAINST,
     PROTOTYPES,
@@ -63,6 +64,7 @@ static const char *const field_names[N_FIELDS] = {"removed_at",
                                                   "options.globs",
                                                   "options.excludes",
                                                   "options.charset",
+                                                  "options.tags",
                                                   "options.df_auto",
                                                   "against",
                                                   "options.prototypes",
@@ -84,6 +86,8 @@ void nd_manifest_release(struct nd_manifest *m)
     for (size_t i = 0; i < m->n_rows; i++)
         release_row(&m->row[i]);
     free(m->row);
+    nd_tags_free(m->tags);
+    m->tags = NULL;
     nd_arena_release(&m->arena);
     m->row = NULL;
     m->n_rows = m->capacity = 0;
@@ -285,6 +289,24 @@ static void read_words(struct nd_input_options *input, const struct nd_field *fi
     input->text_format = is_word(field[TEXT_FORMAT].value, "html") ? ND_TEXT_HTML : ND_TEXT_PLAIN;
 }
 
+/* The tag sets that the run had. */
+static enum nd_status read_tags(struct nd_manifest *m, struct nd_view value, struct nd_error *err)
+{
+    bool failed = false;
+    const char *text = arena_string(m, value, &failed);
+    struct nd_error reason;
+
+    if (failed)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    nd_tags_free(m->tags);
+    m->tags = text ? nd_tags_parse("its tags", text, strlen(text), &reason) : NULL;
+    m->input.tags = m->tags;
+    if (!text || m->tags)
+        return ND_OK;
+    return nd_fail(err, reason.status == ND_EINVAL ? ND_EINPUT : reason.status, "%s: %s", m->path,
+                   reason.message);
+}
+
 static enum nd_status read_options(struct nd_manifest *m, const struct nd_field *field,
                                    struct nd_error *err)
 {
@@ -301,7 +323,7 @@ static enum nd_status read_options(struct nd_manifest *m, const struct nd_field 
         !read_list(m, field[GLOBS].value, &input->globs, &input->n_globs) ||
         !read_list(m, field[EXCLUDES].value, &input->excludes, &input->n_excludes))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    return ND_OK;
+    return read_tags(m, field[TAGS].value, err);
 }
 
 static enum nd_status read_header(struct nd_manifest *m, const struct nd_document *line,
@@ -635,6 +657,7 @@ void nd_manifest_take_reading(struct nd_input_options *to, const struct nd_manif
     if (strcmp(to->id_field, usual.id_field) == 0)
         to->id_field = from->id_field;
     to->charset = to->charset ? to->charset : from->charset;
+    to->tags = to->tags ? to->tags : from->tags;
     to->no_mail |= from->no_mail;
     if (is_default_text(to) && from->n_text_fields) {
         to->text_fields = from->text_fields;

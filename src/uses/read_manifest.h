@@ -54,7 +54,7 @@ struct nd_manifest_hooks {
     const char *const *fields;
     size_t n_fields;
 };
-enum { ND_MANIFEST_FIELDS = 23, ND_MANIFEST_FIELDS_MORE = 32 };
+enum { ND_MANIFEST_FIELDS = 24, ND_MANIFEST_FIELDS_MORE = 32 };
 
 /* An input that a header names. */
 struct nd_manifest_source {
@@ -68,8 +68,9 @@ struct nd_manifest_source {
 struct nd_manifest {
     struct nd_recipe recipe;
     const char *recipe_text;       /* as the header has it, in the arena; NULL: it has none */
-    struct nd_input_options input; /* all pointers point into the arena */
-    const char *const *paths;      /* paths of the inputs; adjacent equal ones once */
+    struct nd_input_options input; /* pointers point into the arena, or are `tags` */
+    struct nd_tags *tags;
+    const char *const *paths; /* paths of the inputs; adjacent equal ones once */
     size_t n_paths;
     struct nd_manifest_source *source; /* with the hook `header`: all of them */
     size_t n_sources;

@@ -34,6 +34,8 @@ def make_files():
     put("pages.jsonl", "".join(json.dumps({"id": f"p{i}", "url": f"http://h/{i}", "text": "a page <a href=/0>of</a> links",
                                            "key": "another <a href=/1>page</a> here"}) + "\n" for i in range(3)))
     put("r.ini", "[sketch]\nshingle = 1\n")
+    put("own.tags", "[document ART]\nid = DN\n")
+    put("tagged.xml", "<c>" + "".join(f"<ART><DN>{i}</DN>{rows[i]['text']}</ART>\n" for i in (0, 1, 5)) + "</c>")
     put("list", "b.txt\np.jsonl\n")
     put("list0", "b.txt\0")
     run("df", "build", "--texts", "-q", "docs.jsonl", "-o", "t.df")
@@ -92,7 +94,7 @@ OF_DOCUMENTS = {
 # Options that come behind those of the base, which they replace.
 LAST = {"--removed", "--report", "--insert", "--delete", "--swap", "--replace", "--strata", "--size", "--html", "--set", "--truth", "--universe", "--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
 OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--layout", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
-ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "filter": "dir a.txt b.txt", "filter-limits": "dir a.txt b.txt --filter txt:base64", "binary": "dir data.bin a.txt",
+ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "tags": "tagged.xml 0 5", "filter": "dir a.txt b.txt", "filter-limits": "dir a.txt b.txt --filter txt:base64", "binary": "dir data.bin a.txt",
        "short": "docs.jsonl d6 d8", "forms": "forms.jsonl f0 f1", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits", "explain color": "docs.jsonl d0 d3"}
 UNSTEADY = "unsteady"
 BASE = {
@@ -196,6 +198,7 @@ TRY = {
     "no-mail": (None, "mail.mbox"),
     "glob": ("a.*", "dir"),
     "exclude": ("a.*", "dir"),
+    "tags": ("own.tags", "tagged.xml"),
     "filter": ("txt:false", "dir"), "filter-limits": ("output=1", "dir --filter txt:base64"),
     "strict": (None, "bad.jsonl"),
     "max-bad": ("0", "bad.jsonl"),
@@ -312,7 +315,7 @@ UNSEEN += ["client at", "ca-file", "retry-for", "batch", "connections", "resume"
 # They change nothing but time, or refuse inputs: checkpoint.bats and sketched.bats see to them.
 UNSEEN += ["checkpoint", "known-sketches", "sketches"]
 # The first shows no more than texts that are not there, and the other reads none: filters.bats sees to them.
-UNSEEN += ["report filter", "report filter-limits", "repeats filter-limits"]
+UNSEEN += ["report filter", "report filter-limits", "report tags", "repeats filter-limits"]
 # It changes outputs whose names call for a compression: compressed.bats sees to it.
 UNSEEN += ["output-level"]
 # They change what sketch files keep: sketched.bats and against.bats see to them.
@@ -328,7 +331,7 @@ UNSEEN += ["force"]
 # Survivors are the same however their texts are read; apply.bats sees to bad records.
 UNSEEN += ["apply text-format", "apply max-bad"]
 # sample shows its documents, which are JSON Lines; judging.bats tries what is of texts, and judged files.
-UNSEEN += ["eval judged", "eval weights", "sample documents"] + ["sample " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "filter", "filter-limits", "strict")]
+UNSEEN += ["eval judged", "eval weights", "sample documents"] + ["sample " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "filter", "filter-limits", "tags", "strict")]
 # The folder has a page, of which repeats cuts nothing, and no page has a passage: repeats.bats and sources.bats try these.
 UNSEEN += ["repeats exclude", "sources text-format"]
 # audit is given documents by their ids, and a file of lines has none.
@@ -336,13 +339,13 @@ UNSEEN += ["audit unit"]
 # The manifest is that of other documents: report.bats and files_from.bats try these.
 UNSEEN += ["report files-from", "report missing-text", "report unit"]
 # Nor do those of clusters: clusters.bats tries these.
-UNSEEN += ["clusters " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "filter", "filter-limits", "strict")]
+UNSEEN += ["clusters " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "filter", "filter-limits", "tags", "strict")]
 # eval reads only the ids of its documents, and a result of pairs removes none: eval.bats tries these.
-UNSEEN += ["lost"] + ["eval " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "filter", "filter-limits", "strict")]
+UNSEEN += ["lost"] + ["eval " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "filter", "filter-limits", "tags", "strict")]
 # Nothing here is a corpus of a paper: reproduce.bats tries it.
 UNSEEN += ["corpora", "packages"]
 # sweep reads the same options as pairs, but needs documents that its truth names.
-UNSEEN += ["sweep " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "strict", "max-bad", "id-field", "resamplings", "seed", "verify")]
+UNSEEN += ["sweep " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "tags", "strict", "max-bad", "id-field", "resamplings", "seed", "verify")]
 # No result has the ids of these, or what the option is about.
 UNSEEN += ["plan id-field", "collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
            "df calibrate shingle", "df calibrate characters", "df calibrate set"]

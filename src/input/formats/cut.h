@@ -85,11 +85,12 @@ enum nd_cut_answer nd_cut_groups(struct nd_cutter *c, const char *bytes, size_t 
 /* The state of the record that has begun; starts from zeroes and the mode. */
 struct nd_cutter {
     const struct nd_cut *cut;
-    size_t seen;    /* bytes of it already looked at; groups: start of a line */
-    size_t scanned; /* groups: no line end before this */
-    bool is_blank;  /* groups: the last line was blank */
-    bool has_text;  /* groups: a line was not */
-    int csv_state;  /* state of the CSV field at `seen` */
+    const struct nd_tags *tags; /* stories: what begins one besides the built-in tags, or NULL */
+    size_t seen;                /* bytes of it already looked at; groups: start of a line */
+    size_t scanned;             /* groups: no line end before this */
+    bool is_blank;              /* groups: the last line was blank */
+    bool has_text;              /* groups: a line was not */
+    int csv_state;              /* state of the CSV field at `seen` */
     uint64_t lines; /* line ends in the last record or blank stretch; counts_bytes: its bytes */
 
     unsigned depth;      /* feeds: how many elements of the item's name, or brackets, are open */
@@ -125,6 +126,7 @@ static inline enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *by
 static inline void nd_cut_restart(struct nd_cutter *c)
 {
     *c = (struct nd_cutter){.cut = c->cut,
+                            .tags = c->tags,
                             .pass = c->pass,
                             .has_info = c->has_info,
                             .info_bytes = c->info_bytes,

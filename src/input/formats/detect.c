@@ -10,6 +10,7 @@
 #include "input/formats/lines.h"
 #include "input/formats/mail_head.h"
 #include "input/formats/table_row.h"
+#include "input/formats/tag_sets.h"
 #include "input/library/text_filter.h"
 
 #include <stdbool.h>
@@ -311,6 +312,8 @@ enum nd_format nd_detect_format(const char *head, size_t len,
         return ND_FORMAT_CSV;
     while (i < len && is_space(head[i]))
         i++;
+    if (options->tags && nd_tags_look_like(options->tags, head + i, len - i))
+        return ND_FORMAT_NEWS;
     for (int f = ND_FORMAT_COUNT - 1; f > ND_FORMAT_AUTO; f--)
         if (nd_format_row((enum nd_format)f)->looks_like &&
             nd_format_row((enum nd_format)f)->looks_like(head + i, len - i))
@@ -329,6 +332,14 @@ bool nd_detect_has_line(const char *head, size_t len)
 
 bool nd_detect_has_line_format(const char *head, size_t len, const struct nd_input_options *options)
 {
+    size_t i = nd_mark_len(head, len);
+
+    while (i < len && is_space(head[i]))
+        i++;
+    /* Behind other tags a document of the user's may follow. */
+    if (options->tags && i < len && head[i] == '<' &&
+        !nd_tags_look_like(options->tags, head + i, len - i))
+        return false;
     return nd_format_row(nd_detect_format(head, len, options))->cut != &nd_cut_whole;
 }
 

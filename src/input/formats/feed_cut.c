@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/view.h"
+#include "input/formats/tag_sets.h"
 
 static bool is_item(const struct nd_xml_piece *piece)
 {
@@ -13,19 +14,10 @@ static bool is_item(const struct nd_xml_piece *piece)
            (nd_xml_is(name, "item") || nd_xml_is(name, "entry"));
 }
 
-bool nd_feed_is_story(const struct nd_xml_piece *piece)
-{
-    struct nd_view name = nd_xml_local(piece->name);
-
-    return piece->kind == ND_XML_START && !piece->is_empty &&
-           (nd_xml_is(name, "DOC") || nd_xml_is(name, "REUTERS") || nd_xml_is(name, "nitf") ||
-            nd_xml_is(name, "newsItem"));
-}
-
 /* Whether a piece begins a record. */
 static bool begins_record(const struct nd_cutter *c, const struct nd_xml_piece *piece)
 {
-    return c->cut == &nd_cut_news ? nd_feed_is_story(piece) : is_item(piece);
+    return c->cut == &nd_cut_news ? nd_tags_of_document(c->tags, piece) != NULL : is_item(piece);
 }
 
 static uint64_t count_lines(const char *bytes, size_t len)

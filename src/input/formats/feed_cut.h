@@ -10,9 +10,8 @@
  * one is the header (nd_source.header). */
 extern const struct nd_cut nd_cut_feed;
 
-/* A record is a story: <REUTERS>, <DOC>, <nitf>, <newsItem>; all else is as in a feed. */
+/* A record is a story, an element that is a document of a tag set; all else is as in a feed. */
 extern const struct nd_cut nd_cut_news;
-bool nd_feed_is_story(const struct nd_xml_piece *piece);
 
 /* Find the last tag of a record.  False: there is none, or it does not end. */
 bool nd_feed_last_tag(struct nd_view record, struct nd_xml_piece *last);

@@ -1,8 +1,9 @@
-/* parse_news.c - a document from a story: SGML of the Reuters and TREC collections, NITF, NewsML-G2 */
+/* parse_news.c - a document from a story: tagged text, as the tag set of its element says */
 
 /*
  * Stories are tagged loosely: elements are found by their names wherever they stand, in capital or
- * small letters, and the first that says something counts.  docs/format/news.md lists the names.
+ * small letters, and the first that says something counts.  docs/format/news.md has the built-in
+ * sets, docs/format/tags.md those of users.
  */
 #include <string.h>
 
@@ -10,26 +11,21 @@
 #include "base/view.h"
 #include "input/formats/feed_cut.h"
 #include "input/formats/formats.h"
+#include "input/formats/tag_sets.h"
 #include "input/formats/xml_read.h"
 #include "input/library/libxml_load.h"
 
-/* A story: its element, and what it is. */
+/* A story: its element, and the names of its parts. */
 struct news_story {
     struct nd_xml_piece start;
     struct nd_view content;
-    bool is_markup; /* paragraphs are elements: NITF and NewsML-G2 */
+    const struct nd_tag_set *set;
 };
 
-static const char *const ids[] = {"docno", "docid", NULL};
-static const char *const titles[] = {"hl1", "headline", "hl", "head", "ttl", "title", "ti", NULL};
-static const char *const bodies[] = {"body.content", "inlineXML", "inlineData",
-                                     "body",         "text",      NULL};
-static const char *const dates[] = {"contentCreated", "versionCreated", "date", "date1",
-                                    "date_time",      "datetime",       NULL};
-static const char *const authors[] = {"byline", "author", "by", NULL};
-
+/* Compare the name of a tag, without its prefix unless the wanted one has one. */
 static bool is_named(struct nd_view name, const char *wanted)
 {
+    name = strchr(wanted, ':') ? name : nd_xml_local(name);
     return name.len == strlen(wanted) && nd_compare_caseless_n(name.data, wanted, name.len) == 0;
 }
 
@@ -43,7 +39,7 @@ static bool next_named(struct nd_view *rest, const char *name, struct nd_xml_pie
 
     for (; at < rest->len; at += piece.all.len)
         if (nd_xml_next(rest->data + at, rest->len - at, &piece) && piece.kind == ND_XML_START &&
-            is_named(nd_xml_local(piece.name), name))
+            is_named(piece.name, name))
             break;
     if (at >= rest->len)
         return false;
@@ -64,114 +60,130 @@ static bool next_named(struct nd_view *rest, const char *name, struct nd_xml_pie
     return true;
 }
 
-/* Read what an element says, of a list its <D> with a comma and a space between them. */
-static int read_element(struct nd_parsing *p, struct nd_view content, struct nd_view *text)
+/* Read what an element says, as its part is to be read. */
+static int read_content(struct nd_parsing *p, const struct nd_tag_part *part, struct nd_view raw,
+                        struct nd_view *text)
+{
+    return part->reading == ND_TAG_PLAIN
+               ? nd_xml_read(p, raw, text)
+               : nd_xml_read_page(p, raw, part->reading == ND_TAG_ESCAPED_PAGE, text);
+}
+
+/* Read the items of an element, with a comma and a space between them. */
+static int read_items(struct nd_parsing *p, const struct nd_tag_part *part, struct nd_view content,
+                      struct nd_view *text)
 {
     struct nd_buffer *list = &p->parser->feed_list;
     struct nd_view rest = content, one;
     struct nd_xml_piece start;
 
     list->len = 0;
-    while (next_named(&rest, "d", &start, &one)) {
-        if (nd_xml_read(p, one, text) < 0 || (list->len && !nd_buffer_append(list, ", ", 2)) ||
+    while (next_named(&rest, part->items, &start, &one)) {
+        int status = read_content(p, part, one, text);
+
+        if (status != 1)
+            return status;
+        if ((list->len && !nd_buffer_append(list, ", ", 2)) ||
             !nd_buffer_append(list, text->data, text->len))
             return ND_ENOMEM;
     }
-    return list->len ? nd_xml_keep(p, (struct nd_view){list->data, list->len}, text)
-                     : nd_xml_read(p, content, text);
+    *text = (struct nd_view){NULL, 0};
+    return list->len ? nd_xml_keep(p, (struct nd_view){list->data, list->len}, text) : 1;
 }
 
-/* The first of these elements that says something. */
-static int read_names(struct nd_parsing *p, const struct news_story *story,
-                      const char *const *names, struct nd_view *text)
+static int read_element(struct nd_parsing *p, const struct nd_tag_part *part,
+                        struct nd_view content, struct nd_view *text)
 {
-    for (; *names; names++) {
-        struct nd_view rest = story->content, content;
-        struct nd_xml_piece start;
-
-        while (next_named(&rest, *names, &start, &content)) {
-            int status = read_element(p, content, text);
-
-            if (status != 1 || text->len)
-                return status;
-        }
-    }
-    return 1;
+    return part->items ? read_items(p, part, content, text) : read_content(p, part, content, text);
 }
 
-/* An attribute of the first element of this name, or of the story itself if there is no name. */
-static int read_attribute(struct nd_parsing *p, const struct news_story *story, const char *name,
-                          const char *attribute, struct nd_view *text)
+/* An attribute of the first element of the part's name, or of the story itself. */
+static int read_attribute(struct nd_parsing *p, const struct news_story *story,
+                          const struct nd_tag_part *part, struct nd_view *text)
 {
     struct nd_view rest = story->content, content, value;
     struct nd_xml_piece start = story->start;
 
-    if (name && !next_named(&rest, name, &start, &content))
+    if (part->element && !next_named(&rest, part->element, &start, &content))
         return 1;
-    value = nd_xml_attribute(&start, attribute);
-    return value.data ? nd_xml_read(p, value, text) : 1;
+    value = nd_xml_attribute(&start, part->attribute);
+    return value.data ? read_content(p, part, value, text) : 1;
 }
 
-static int read_id(struct nd_parsing *p, const struct news_story *story, struct nd_view *text)
+/* Put a text behind another one, on a line of its own. */
+static int add_text(struct nd_parsing *p, struct nd_view more, struct nd_view *text)
 {
-    static const struct {
-        const char *element, *attribute;
-    } of[] = {{NULL, "guid"}, {"doc-id", "id-string"}, {NULL, "NEWID"}, {NULL, "id"}};
-    int status = read_names(p, story, ids, text);
-
-    for (size_t i = 0; i < sizeof of / sizeof *of && status == 1 && !text->len; i++)
-        status = read_attribute(p, story, of[i].element, of[i].attribute, text);
-    return status;
+    if (text->data)
+        return nd_xml_join(p, *text, more, text);
+    *text = more;
+    return 1;
 }
 
-static int read_date(struct nd_parsing *p, const struct news_story *story, struct nd_view *text)
+/* Read the first element of the part that says something, or all of them, each on lines of its own.
+ * *any: there was one. */
+static int read_part(struct nd_parsing *p, const struct news_story *story,
+                     const struct nd_tag_part *part, bool reads_all, struct nd_view *text,
+                     bool *any)
 {
-    int status = read_attribute(p, story, "date.issue", "norm", text);
-
-    return status == 1 && !text->len ? read_names(p, story, dates, text) : status;
-}
-
-/* All elements of the first of these names that occurs; else the whole story. */
-static int read_body(struct nd_parsing *p, const struct news_story *story, struct nd_view *text)
-{
+    struct nd_view rest = story->content, content, one;
     struct nd_xml_piece start;
     int status = 1;
 
-    for (const char *const *name = bodies; *name; name++) {
-        struct nd_view rest = story->content, content, one;
-        bool any = false;
-
-        *text = (struct nd_view){NULL, 0};
-        while (status == 1 && next_named(&rest, *name, &start, &content)) {
-            any = true;
-            status = story->is_markup ? nd_xml_read_page(p, content, false, &one)
-                                      : nd_xml_read(p, content, &one);
-            if (status == 1)
-                status = nd_xml_join(p, *text, one, text);
-        }
-        if (any || status != 1)
-            return status;
+    *text = (struct nd_view){NULL, 0};
+    if (part->attribute || !part->element) {
+        status = part->attribute ? read_attribute(p, story, part, text)
+                                 : read_content(p, part, story->content, text);
+        *any |= text->data != NULL;
+        return status;
     }
-    return nd_xml_read(p, story->content, text);
+    while (status == 1 && next_named(&rest, part->element, &start, &content)) {
+        *any = true;
+        status = read_element(p, part, content, &one);
+        if (status == 1)
+            status = add_text(p, one, text);
+        if (!reads_all && text->len)
+            break;
+    }
+    return status;
 }
 
-static int read_field(struct nd_parsing *p, const struct news_story *story, struct nd_view name,
+/*
+ * Read a field: the first alternative that says something, and of the body the first one that is
+ * there.  A field that the set does not name is the element of this name.
+ */
+static int read_field(struct nd_parsing *p, const struct news_story *story, const char *name,
                       struct nd_view *text)
 {
-    char wanted[64];
-    const char *const only[] = {wanted, NULL};
+    const struct nd_tag_part own = {.element = name};
+    const struct nd_tag_field unnamed = {name, &own, 1},
+                              *field = nd_tag_set_field(story->set, name);
+    bool is_body = strcmp(name, "body") == 0, any = false;
+    int status = 1;
 
-    if (nd_view_is(name, "id"))
-        return read_id(p, story, text);
-    if (nd_view_is(name, "date"))
-        return read_date(p, story, text);
-    if (nd_view_is(name, "author"))
-        return read_names(p, story, authors, text);
-    if (name.len >= sizeof wanted)
+    field = field ? field : &unnamed;
+    *text = (struct nd_view){NULL, 0};
+    for (size_t i = 0; status == 1 && i < field->n; i++) {
+        struct nd_view one;
+
+        if (i && !field->part[i].joins && (is_body ? any : text->len > 0))
+            break;
+        status = read_part(p, story, &field->part[i], is_body, &one, &any);
+        if (status == 1 && one.len)
+            status = add_text(p, one, text);
+    }
+    return status == 1 && is_body && !any ? nd_xml_read(p, story->content, text) : status;
+}
+
+static int read_path(struct nd_parsing *p, const struct news_story *story, struct nd_view path,
+                     struct nd_view *text)
+{
+    char name[ND_TAG_NAME_MAX + 1];
+
+    if (path.len >= sizeof name)
         return 1;
-    memcpy(wanted, name.data, name.len);
-    wanted[name.len] = 0;
-    return read_names(p, story, only, text);
+    memcpy(name, path.data, path.len);
+    name[path.len] = '\0';
+    return read_field(p, story, name, text);
 }
 
 /* Whether the body begins with the title: that of Reuters does if it is short. */
@@ -196,7 +208,7 @@ static int fill(struct nd_parsing *p, const struct news_story *story, struct nd_
         else if (nd_view_is(path, "body"))
             text = body;
         else
-            status = read_field(p, story, path, &text);
+            status = read_path(p, story, path, &text);
         if (status == 1 && (text.len || i < p->parser->options.n_text_fields))
             nd_xml_set(p, i, text);
     }
@@ -206,23 +218,22 @@ static int fill(struct nd_parsing *p, const struct news_story *story, struct nd_
 static int parse_news(struct nd_parsing *p, struct nd_view record)
 {
     struct nd_view v, rest, title = {NULL, 0}, body = {NULL, 0};
-    struct news_story story = {.is_markup = false};
+    struct news_story story = {.set = NULL};
     struct nd_xml_piece last;
     int status = nd_xml_begin(p, record, &v);
 
     if (status != 1)
         return status;
-    if (!nd_xml_next(v.data, v.len, &story.start) || story.start.kind != ND_XML_START ||
+    if (!nd_xml_next(v.data, v.len, &story.start) ||
+        !(story.set = nd_tags_of_document(p->parser->options.tags, &story.start)) ||
         !nd_feed_last_tag(v, &last) || !nd_view_equal(last.name, story.start.name))
         return nd_parsing_refuse(p, "the story is not closed: was the file cut short?");
     rest = (struct nd_view){v.data + story.start.all.len,
                             (size_t)(last.all.data - v.data) - story.start.all.len};
     story.content = rest;
-    story.is_markup = is_named(nd_xml_local(story.start.name), "nitf") ||
-                      is_named(nd_xml_local(story.start.name), "newsItem");
-    status = read_names(p, &story, titles, &title);
+    status = read_field(p, &story, "title", &title);
     if (status == 1)
-        status = read_body(p, &story, &body);
+        status = read_field(p, &story, "body", &body);
     if (status == 1)
         status = fill(p, &story, title, body);
     return status == 1 ? nd_parsing_take_made(p) : status;
@@ -234,7 +245,7 @@ static bool looks_like(const char *head, size_t len)
     struct nd_view name;
 
     return nd_feed_looks(head, len, &root, &name) &&
-           (nd_feed_is_story(&root) || nd_xml_is(name, "newsMessage"));
+           (nd_tags_of_document(NULL, &root) || nd_xml_is(name, "newsMessage"));
 }
 
 static bool is_like_frame(struct nd_view header, struct nd_view other)

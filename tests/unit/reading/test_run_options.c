@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <neardup/run.h>
 
@@ -65,6 +67,7 @@ static const struct {
     {"sketches", "yes", "no", "on"},
     {"strict", "yes", "no", "YES"},
     {"summary", "s.json", NULL, ""},
+    {"tags", "options.tags", NULL, "/dev/null"},
     {"text-field", "body", "text", ""},
     {"text-format", "html", "plain", "htm"},
     {"threads", "7", NULL, "0"},
@@ -283,6 +286,26 @@ static void each_allocation_may_fail(void **state)
 #endif
 }
 
+/* A folder with the file that a key reads when it is set. */
+static char folder[] = "/tmp/options_XXXXXX";
+
+static int enter_folder(void **state)
+{
+    FILE *file;
+
+    (void)state;
+    if (!mkdtemp(folder) || chdir(folder) != 0 || !(file = fopen("options.tags", "w")))
+        return -1;
+    fputs("[document ART]\nid = DN\n", file);
+    return fclose(file);
+}
+
+static int leave_folder(void **state)
+{
+    (void)state;
+    return remove("options.tags") || chdir("/") || rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,5 +315,5 @@ int main(void)
         cmocka_unit_test(each_allocation_may_fail),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
