@@ -34,8 +34,8 @@ def make_files():
     put("pages.jsonl", "".join(json.dumps({"id": f"p{i}", "url": f"http://h/{i}", "text": "a page <a href=/0>of</a> links",
                                            "key": "another <a href=/1>page</a> here"}) + "\n" for i in range(3)))
     put("r.ini", "[sketch]\nshingle = 1\n")
-    put("own.tags", "[document ART]\nid = DN\n")
-    put("tagged.xml", "<c>" + "".join(f"<ART><DN>{i}</DN>{rows[i]['text']}</ART>\n" for i in (0, 1, 5)) + "</c>")
+    put("own.tags", "[document ART]\nid = DN\nbody = LP\n")
+    put("tagged.xml", "<c>" + "".join(f"<ART><DN>{i}</DN><LP>{rows[i % 9]['text']}</LP></ART>\n" for i in (0, 1, 5, 9)) + "</c>")
     put("list", "b.txt\np.jsonl\n")
     put("list0", "b.txt\0")
     run("df", "build", "--texts", "-q", "docs.jsonl", "-o", "t.df")
@@ -329,13 +329,13 @@ UNSEEN += ["append"]
 # It lets an input be replaced, where the base replaces none: overwriting.bats sees to it.
 UNSEEN += ["force"]
 # Survivors are the same however their texts are read; apply.bats sees to bad records.
-UNSEEN += ["apply text-format", "apply max-bad"]
+UNSEEN += ["apply text-format", "apply tags", "apply max-bad"]
 # sample shows its documents, which are JSON Lines; judging.bats tries what is of texts, and judged files.
 UNSEEN += ["eval judged", "eval weights", "sample documents"] + ["sample " + name for name in ("text-format", "missing-text", "unit", "binary", "no-mail", "glob", "exclude", "filter", "filter-limits", "tags", "strict")]
 # The folder has a page, of which repeats cuts nothing, and no page has a passage: repeats.bats and sources.bats try these.
 UNSEEN += ["repeats exclude", "sources text-format"]
 # audit is given documents by their ids, and a file of lines has none.
-UNSEEN += ["audit unit"]
+UNSEEN += ["audit unit", "audit tags"]
 # The manifest is that of other documents: report.bats and files_from.bats try these.
 UNSEEN += ["report files-from", "report missing-text", "report unit"]
 # Nor do those of clusters: clusters.bats tries these.
