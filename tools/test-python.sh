@@ -17,6 +17,12 @@ fi
 python3 -m venv "$folder"
 # Modules that no test imports need not be compiled: that takes a minute of processor time.
 "$folder/bin/pip" install --quiet --disable-pip-version-check --no-compile "${packages[@]}"
+# Airflow fixes the versions of a hundred packages, so it has an environment of its own.
+if [ "$kind" = frameworks ] && [ -n "${NEARDUP_NIGHTLY:-}" ]; then
+    export NEARDUP_AIRFLOW=$folder-airflow
+    python3 -m venv "$NEARDUP_AIRFLOW"
+    "$NEARDUP_AIRFLOW/bin/pip" install --quiet --disable-pip-version-check --no-compile "apache-airflow>=3"
+fi
 if [ -n "$module" ]; then
     packages_folder=$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
     rm -rf "$packages_folder/neardup"

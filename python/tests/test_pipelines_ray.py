@@ -60,12 +60,38 @@ def test_rows_are_those_of_dedup(data, rows):
     assert [row["resemblance"] for row in removed] == result.removed["jaccard"][:]
 
 
-@nightly
-def test_groups_are_those_of_dedup(data, rows):
-    result = neardup.dedup(rows, within="site")
-    kept = neardup.ray.dedup(data, order_by="n", within="site")
+def test_blocks_in_order_are_not_sorted_again(cluster, rows, monkeypatch):
+    monkeypatch.setattr(ray.data.Dataset, "sort", None)
+    tables = [rows.slice(at, 400) for at in range(0, len(rows), 400)]
+    kept = neardup.ray.dedup(ray.data.from_arrow(tables[::-1]), order_by="n")
     assert kept.schema().names == ["n", "text", "site"]
+    result = neardup.dedup(rows)
     assert sorted(row["n"] for row in kept.take_all()) == result.survivors["n"].to_pylist()
+
+
+@nightly
+@pytest.mark.parametrize(
+    "options",
+    [{"within": "site"}, {"keep": "longest", "memory": "64M"}, {"keep": "none", "cluster": "components"}],
+    ids=str,
+)
+def test_every_way_of_dedup_keeps_the_same(data, rows, options):
+    ways = {name: options[name] for name in options if name != "memory"}
+    kept = neardup.ray.dedup(data, order_by="n", **options)
+    found = sorted(row["n"] for row in kept.take_all())
+    assert found == neardup.dedup(rows, **ways).survivors["n"].to_pylist()
+
+
+@nightly
+def test_a_stage_makes_sketch_files(data, rows, tmp_path):
+    stage = neardup.ray.NearDuplicateSketches(id="n")
+    made = data.map_batches(stage, batch_format="pyarrow", batch_size=None).take_all()
+    paths = [tmp_path / f"{i}.sketch" for i in range(len(made))]
+    for path, row in zip(paths, made, strict=True):
+        path.write_bytes(row["sketches"])
+        assert len(neardup.read_sketches(path)) == row["documents"]
+    ids = {row["id"] for path in paths for table in neardup.read_sketches(path) for row in table}
+    assert ids == {str(row["n"]) for row in rows.to_pylist() if row["text"] is not None}
 
 
 @nightly
@@ -84,8 +110,10 @@ def test_what_is_wrong_is_said(data):
         neardup.ray.mark(data, "body", order_by="n")
     with pytest.raises(neardup.InvalidError, match="there is no column 'm'"):
         neardup.ray.mark(data, order_by="m")
-    with pytest.raises(neardup.InvalidError, match="keeps the first document"):
-        neardup.ray.mark(data, order_by="n", keep="longest")
+    with pytest.raises(neardup.InvalidError, match="keep none removes whole clusters"):
+        neardup.ray.mark(data, order_by="n", keep="none")
+    with pytest.raises(neardup.InvalidError, match="there is no column 'age'"):
+        neardup.ray.dedup(data, order_by="n", keep="max:age")
     with pytest.raises(neardup.InvalidError, match="two rows have 's[0-9]' as 'site'|'site' is null in a row"):
         neardup.ray.mark(data, order_by="site")
     with pytest.raises(neardup.InvalidError, match="there is a column 'identical' already"):

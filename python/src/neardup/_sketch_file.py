@@ -6,6 +6,7 @@ import os
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
@@ -207,21 +208,35 @@ def write_sketches(
     return count
 
 
+@contextmanager
+def writing(
+    path: str, reading: Reading, id_column: int, *, shingles: bool = True, threads: int = 1
+) -> Iterator[Callable[[Any], int]]:
+    """Write native frames as one source: give the function that adds one and returns its number of documents."""
+    rows = 0
+    with Outputs() as outputs:
+        output = outputs.open(path, is_evidence=False, is_plain=True)
+        native = _native.sketch_writer_new(reading.recipe._native, output.file, shingles, reading.recorded)
+        writer = FrameWriter(native, reading, id_column, threads, "drop")
+
+        def add(frame: Any) -> int:
+            nonlocal rows
+            count = writer.add(frame, rows + 1, None, "", None)
+            rows += _native.frame_rows(frame)
+            return count
+
+        yield add
+        writer.end_source("-", 0, rows)
+        writer.finish()
+        outputs.publish()
+
+
 def write_frames(
     frames: Iterator[Any], path: str, recipe: Recipe, *, has_ids: bool, shingles: bool, threads: int
 ) -> int:
     """Write the sketches of native frames, one after the other: a text, and where there are two columns an id."""
-    with Outputs() as outputs:
-        output = outputs.open(path, is_evidence=False, is_plain=True)
-        native = _native.sketch_writer_new(recipe._native, output.file, shingles, ())
-        writer = FrameWriter(native, Reading(recipe, None), int(has_ids), threads, "drop")
-        count = rows = 0
-        for frame in frames:
-            count += writer.add(frame, rows + 1, None, "", None)
-            rows += _native.frame_rows(frame)
-        writer.end_source("-", 0, rows)
-        _native.sketch_writer_finish(native)
-        outputs.publish()
+    with writing(path, Reading(recipe, None), int(has_ids), shingles=shingles, threads=threads) as add:
+        count = sum(map(add, frames))
     return count
 
 

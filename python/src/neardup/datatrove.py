@@ -2,24 +2,29 @@
 
 A step of datatrove sees only the documents of its own task.  :class:`NearDuplicateFilter` does
 everything in one task.  For many tasks there are three steps, each in a pipeline of its own:
-:class:`NearDuplicateTexts` (every task), :class:`NearDuplicateDecisions` (one task) and
+:class:`NearDuplicateSketches` (every task), :class:`NearDuplicateDecisions` (one task) and
 :class:`NearDuplicateDrop` (every task).
 """
 
 from __future__ import annotations
 
 import json
-from array import array
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
-from itertools import islice
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import accumulate, islice, pairwise
 from typing import Any, Literal
 
 from . import _native
-from ._dedup import Deduper
+from ._dedup import Deduper, dedup
+from ._df import give_tables
+from ._frames import frames_of_rows
 from ._optional import needs
+from ._plan import Never, Preferred, Reading, recipe_of
 from ._recipe import Recipe, Value
+from ._sketch_file import read_sketches, writing
 
 try:
     from datatrove.io import get_datafolder
@@ -28,15 +33,10 @@ try:
 except ImportError as error:
     raise needs("neardup.datatrove", "datatrove", error) from None
 
-__all__ = ["NearDuplicateDecisions", "NearDuplicateDrop", "NearDuplicateFilter", "NearDuplicateTexts"]
+__all__ = ["NearDuplicateDecisions", "NearDuplicateDrop", "NearDuplicateFilter", "NearDuplicateSketches"]
 
 _TYPE = "🫂 - DEDUPS"
 _REASONS = {"bytes": "same_bytes", "tokens": "same_words", "no": "near_duplicate"}
-
-# A file of texts: the magic, then batches of the number of texts, their lengths and their bytes, each
-# number of 8 bytes, little-endian.  A batch of no texts ends it; the number of tasks follows.
-_MAGIC = b"neardup-texts-1\n"
-_BATCH_BYTES = 4 << 20
 
 
 def _recipe(recipe: Recipe | str | None, keys: dict[str, Value]) -> Recipe:
@@ -75,7 +75,7 @@ class _Remover(PipelineStep):  # type: ignore[misc]
                     self.update_doc_stats(document)
                     yield document
                     continue
-                reason = _REASONS[why["identical"]]
+                reason = _REASONS.get(why["identical"], "near_duplicate")
                 self.stat_update(StatHints.dropped, f"dropped_{reason}")
                 if writer is not None:
                     document.metadata["filter_reason"] = reason
@@ -141,7 +141,7 @@ class NearDuplicateFilter(_Remover):
         if world_size > 1 and not self.per_task:
             raise _native.InvalidError(
                 f"{world_size} tasks would each compare only their own documents: run one task, or use "
-                "NearDuplicateTexts, NearDuplicateDecisions and NearDuplicateDrop; per_task=True allows it"
+                "NearDuplicateSketches, NearDuplicateDecisions and NearDuplicateDrop; per_task=True allows it"
             )
         return self._give(self._decide(iter(data or ())), rank)
 
@@ -163,90 +163,124 @@ class NearDuplicateFilter(_Remover):
             first += len(batch)
 
 
-def _name(rank: int, ending: str) -> str:
-    return f"{rank:05d}.{ending}"
+class NearDuplicateSketches(PipelineStep):  # type: ignore[misc]
+    """Write the sketches of each task's documents to a folder, for :class:`NearDuplicateDecisions`.
 
-
-class NearDuplicateTexts(PipelineStep):  # type: ignore[misc]
-    """Write the texts of each task to a folder, for :class:`NearDuplicateDecisions`.
-
-    Documents pass unchanged.  Every task of the pipeline runs the step.
+    Documents pass unchanged.  Every task of the pipeline runs the step, and writes one sketch file.  A
+    file appears when its task has finished, so that tasks which datatrove repeats leave nothing behind.
 
     Parameters
     ----------
     folder : str, tuple or DataFolder
         Where the files go, one for each task.
-    compression : str, optional
-        As fsspec names it, such as ``"zstd"`` (default: none).
+    recipe : Recipe or str, optional
+        What a match is (default: the default recipe): its signatures and its section ``[sketch]``.
+    fields : sequence of str, optional
+        Keys of the metadata that the files keep, for `within` and `never`, `keep` and `prefer`.
+    length : bool, optional
+        Keep the lengths of texts, for ``keep="longest"`` and ``"shortest"``.
+    batch_size : int, optional
+        How many documents are sketched at a time (default: 1000).
+    threads : int, optional
+        How many threads work (default: 1).
+    **keys
+        Keys of the recipe to change, such as ``shingle``.
     """
 
     type = _TYPE
-    name = "near-duplicates: texts"
+    name = "near-duplicates: sketches"
 
-    def __init__(self, folder: Any, compression: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Any,
+        recipe: Recipe | str | None = None,
+        *,
+        fields: Sequence[str] = (),
+        length: bool = False,
+        batch_size: int = 1000,
+        threads: int = 1,
+        **keys: Value,
+    ) -> None:
         super().__init__()
         self.folder = get_datafolder(folder)
-        self.compression = compression
+        self.recipe = recipe_of(recipe, set=keys)
+        self.fields = tuple(fields)
+        self.length = length
+        self.batch_size = batch_size
+        self.threads = threads
 
     def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Iterator[Any]:
-        """Write the task's texts, and give its documents."""
-        with self.folder.open(_name(rank, "texts"), "wb", compression=self.compression) as file:
-            file.write(_MAGIC)
-            batch: list[bytes] = []
-            size = 0
-            for document in data or ():
-                with self.track_time():
-                    self.stat_update(StatHints.total)
-                    batch.append(_as_bytes(document.text))
-                    size += len(batch[-1])
-                    if size >= _BATCH_BYTES:
-                        _write_batch(file, batch)
-                        batch, size = [], 0
-                yield document
-            if batch:
-                _write_batch(file, batch)
-            file.write(array("Q", (0, world_size)).tobytes())
+        """Write the task's sketches, and give its documents."""
+        reading = Reading(self.recipe, "text")
+        reading.record([*([""] if self.length else []), *self.fields])
+        id_column = reading.columns.add("id")
+        give_tables(self.recipe, None)
+        documents = iter(data or ())
+        with (
+            _written(self.folder, _name(rank, world_size)) as path,
+            writing(path, reading, id_column, threads=self.threads) as add,
+        ):
+            while batch := list(islice(documents, self.batch_size)):
+                with self.track_time("batch"):
+                    rows = [{**d.metadata, "id": _as_bytes(d.id), "text": _as_bytes(d.text)} for d in batch]
+                    for frame, _ in frames_of_rows(rows, reading.columns):
+                        add(frame)
+                    self.stat_update(StatHints.total, value=len(batch))
+                yield from batch
 
 
-def _write_batch(file: Any, batch: list[bytes]) -> None:
-    file.write(array("Q", (len(batch), *map(len, batch))).tobytes())
-    file.write(b"".join(batch))
+def _name(rank: int, tasks: int) -> str:
+    """The sketch file of a task."""
+    return f"{rank:05d}-of-{tasks:05d}.sketch"
 
 
-def _read_numbers(file: Any, count: int, name: str) -> Any:
-    numbers = array("Q")
-    numbers.frombytes(_read(file, 8 * count, name))
-    return numbers
+def _removed_name(rank: int) -> str:
+    return f"{rank:05d}.removed.jsonl"
 
 
-def _read(file: Any, count: int, name: str) -> bytes:
-    data: bytes = file.read(count)
-    if len(data) != count:
-        raise _native.InvalidError(f"{name}: the file ends too early: its task did not finish")
-    return data
+@contextmanager
+def _written(folder: Any, name: str) -> Iterator[str]:
+    """A path to write to: in the folder, or of a temporary file that is copied there when it is whole."""
+    if folder.is_local():
+        folder.makedirs("", exist_ok=True)
+        yield os.path.join(folder.path, name)
+        return
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, name)
+        yield path
+        folder.put_file(path, name)
+
+
+@contextmanager
+def _local(folder: Any, names: Sequence[str]) -> Iterator[list[str]]:
+    """The paths of files of a folder, which are copied if they are elsewhere."""
+    if folder.is_local():
+        yield [os.path.join(folder.path, name) for name in names]
+        return
+    with tempfile.TemporaryDirectory() as place:
+        paths = [os.path.join(place, name) for name in names]
+        for name, path in zip(names, paths, strict=True):
+            folder.get_file(name, path)
+        yield paths
 
 
 class NearDuplicateDecisions(PipelineStep):  # type: ignore[misc]
-    """Decide about the texts of all tasks, in the order of the tasks.
+    """Decide about the documents of all tasks by their sketches, in the order of the tasks.
 
-    It runs in one task, without documents, when every task of :class:`NearDuplicateTexts` has
-    finished.  Only the first document of a cluster is kept.
+    It runs in one task, without documents, when every task of :class:`NearDuplicateSketches` has
+    finished.  No text is read.
 
     Parameters
     ----------
-    texts_folder : str, tuple or DataFolder
-        What :class:`NearDuplicateTexts` wrote.
+    sketches_folder : str, tuple or DataFolder
+        What :class:`NearDuplicateSketches` wrote.
     folder : str, tuple or DataFolder
         Where the decisions go: for each task a file of JSON Lines, with a line for each document
         that is removed.
     recipe : Recipe or str, optional
-        What a match is (default: the default recipe).
-    compression : str, optional
-        That of the texts.
-    threads : int, optional
-        How many threads work; 0: one for each processor.
-    texts : {"spool", "memory"}, optional
-        Where the texts of kept documents are held: in a temporary file, or in memory.
+        What a match is (default: the default recipe, with what made the sketches).
+    prefer, within, never, memory, tmp, threads : optional
+        As for :func:`neardup.dedup`.
     **keys
         Keys of the recipe to change, such as ``threshold``.
     """
@@ -256,22 +290,32 @@ class NearDuplicateDecisions(PipelineStep):  # type: ignore[misc]
 
     def __init__(
         self,
-        texts_folder: Any,
+        sketches_folder: Any,
         folder: Any,
         recipe: Recipe | str | None = None,
         *,
-        compression: str | None = None,
+        prefer: Preferred | None = None,
+        within: str | None = None,
+        never: Never | None = None,
+        memory: str | int | None = None,
+        tmp: str | os.PathLike[str] | None = None,
         threads: int = 0,
-        texts: Literal["memory", "spool"] = "spool",
         **keys: Value,
     ) -> None:
         super().__init__()
-        self.texts_folder = get_datafolder(texts_folder)
+        self.sketches_folder = get_datafolder(sketches_folder)
         self.folder = get_datafolder(folder)
-        self.recipe = _recipe(recipe, keys)
-        self.compression = compression
-        self.threads = threads
-        self.texts = texts
+        recipe_of(recipe, set=keys)  # a wrong key is refused now
+        self.recipe = recipe
+        self.keys = keys
+        self.options: dict[str, Any] = {
+            "prefer": prefer,
+            "within": within,
+            "never": never,
+            "memory": memory,
+            "tmp": tmp,
+            "threads": threads,
+        }
 
     def run(self, data: Any = None, rank: int = 0, world_size: int = 1) -> Iterator[Any]:
         """Write the decisions; documents that come in pass."""
@@ -279,63 +323,50 @@ class NearDuplicateDecisions(PipelineStep):  # type: ignore[misc]
             raise _native.InvalidError(f"the decisions are made in one task, not in {world_size}")
         if data:
             yield from data
-        names = self.texts_folder.list_files(glob_pattern="*.texts", recursive=False)
-        if not names:
-            raise _native.InvalidError(f"{self.texts_folder.path}: there are no texts")
-        deduper = Deduper(self.recipe, texts=self.texts, threads=self.threads)
-        starts = [0]
-        for task, name in enumerate(names):
-            if name != _name(task, "texts"):
-                raise _native.InvalidError(f"{self.texts_folder.path}: there is no {_name(task, 'texts')}")
-            with self.track_time("task"):
-                starts.append(self._decide(deduper, task, starts, len(names)))
+        with _local(self.sketches_folder, self._names()) as paths, self.track_time():
+            starts = [0, *accumulate(len(read_sketches(path)) for path in paths)]
+            result = dedup(paths, recipe=self.recipe, set=self.keys, **self.options)
+            self.stat_update(StatHints.total, value=starts[-1])
+            self.stat_update(StatHints.dropped, value=len(result.removed))
+            self._write(result.removed, starts)
 
-    def _decide(self, deduper: Deduper, task: int, starts: list[int], tasks: int) -> int:
-        """Decide about the texts of one task; returns the number of documents so far."""
-        name, count = _name(task, "texts"), 0
-        with (
-            self.texts_folder.open(name, "rb", compression=self.compression) as file,
-            self.folder.open(_name(task, "removed.jsonl"), "wt") as out,
-        ):
-            if file.read(len(_MAGIC)) != _MAGIC:
-                raise _native.InvalidError(f"{name}: not a file of texts, or of another compression")
-            for batch in _batches(file, name, tasks):
-                result = deduper.push(batch)
-                count += len(batch)
-                for row in result.removed:
-                    kept_task = bisect_right(starts, row["kept_row"]) - 1
+    def _names(self) -> list[str]:
+        """The sketch files of all tasks, in their order."""
+        path = self.sketches_folder.path
+        names = sorted(self.sketches_folder.list_files(glob_pattern="*.sketch", recursive=False))
+        if not names:
+            raise _native.InvalidError(f"{path}: there are no sketches")
+        tasks = int(found[1]) if (found := re.fullmatch(r"\d+-of-(\d+)\.sketch", names[0])) else 0
+        wanted = [_name(task, tasks) for task in range(tasks)]
+        if missing := sorted(set(wanted) - set(names)):
+            raise _native.InvalidError(f"{path}: there is no {missing[0]}: its task did not finish")
+        if others := sorted(set(names) - set(wanted)):
+            raise _native.InvalidError(f"{path}: {others[0]} is not of these {tasks} tasks")
+        return wanted
+
+    def _write(self, removed: Any, starts: list[int]) -> None:
+        """Write a file for each task."""
+        rows = iter(sorted(removed, key=lambda row: row["row"]))
+        row = next(rows, None)
+        for task, (start, end) in enumerate(pairwise(starts)):
+            with self.folder.open(_removed_name(task), "wt") as out:
+                while row is not None and row["row"] < end:
                     line = {
-                        "document": row["row"] - starts[task],
-                        "near_duplicate_of": f"{kept_task}/{row['kept_row'] - starts[kept_task]}",
+                        "document": row["row"] - start,
+                        "near_duplicate_of": row["kept_id"],
                         "identical": row["identical"],
                         "resemblance": row["jaccard"],
                     }
                     out.write(json.dumps(line) + "\n")
-                self.stat_update(StatHints.total, value=len(batch))
-                self.stat_update(StatHints.dropped, value=len(result.removed))
-            # The last line says that the file is whole.
-            out.write(json.dumps({"documents": count}) + "\n")
-        return starts[task] + count
-
-
-def _batches(file: Any, name: str, tasks: int) -> Iterator[list[bytes]]:
-    while count := _read_numbers(file, 1, name)[0]:
-        lengths = _read_numbers(file, count, name)
-        data = _read(file, sum(lengths), name)
-        texts, at = [], 0
-        for length in lengths:
-            texts.append(data[at : at + length])
-            at += length
-        yield texts
-    wrote = _read_numbers(file, 1, name)[0]
-    if wrote != tasks:
-        raise _native.InvalidError(f"{name}: {wrote} tasks wrote texts, and the folder has the files of {tasks}")
+                    row = next(rows, None)
+                # The last line says that the file is whole.
+                out.write(json.dumps({"documents": end - start}) + "\n")
 
 
 class NearDuplicateDrop(_Remover):
     """Drop the documents that :class:`NearDuplicateDecisions` removed.
 
-    Its pipeline reads the same documents by the same tasks as that of :class:`NearDuplicateTexts`.
+    Its pipeline reads the same documents by the same tasks as that of :class:`NearDuplicateSketches`.
     A task whose documents are not as many as were decided about fails.
 
     Parameters
@@ -344,7 +375,7 @@ class NearDuplicateDrop(_Remover):
         The decisions.
     exclusion_writer : DiskWriter, optional
         Where removed documents go.  Their metadata says why: ``filter_reason``,
-        ``near_duplicate_of`` (the task and the place of the kept one) and ``resemblance``.
+        ``near_duplicate_of`` (the id of the kept one) and ``resemblance``.
     """
 
     name = "near-duplicates: drop"
@@ -370,7 +401,7 @@ class NearDuplicateDrop(_Remover):
 
     def _read(self, rank: int) -> tuple[dict[int, dict[str, Any]], int]:
         """What became of the task's documents, and how many there were."""
-        name = _name(rank, "removed.jsonl")
+        name = _removed_name(rank)
         if not self.folder.exists(name):
             raise _native.InvalidError(f"{self.folder.path}: there is no {name}: decide first, with as many tasks")
         with self.folder.open(name, "rt") as file:

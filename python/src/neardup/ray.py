@@ -5,15 +5,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
+from typing import Any
 
 from . import _native
 from ._batches import Sketch, column
-from ._dedup import Deduper
+from ._dedup import dedup as _dedup
+from ._df import give_tables
 from ._optional import needs
+from ._plan import Never, Preferred, Reading, recipe_of
 from ._recipe import Recipe, Value
+from ._sketch_file import read_sketches, write_sketches
 
 try:
+    import numpy
     import pyarrow
     import pyarrow.compute
     import ray
@@ -21,79 +29,235 @@ try:
 except ImportError as error:
     raise needs("neardup.ray", "ray[data]", error) from None
 
-__all__ = ["Sketch", "dedup", "mark"]
+__all__ = ["NearDuplicateSketches", "Sketch", "dedup", "mark"]
 
 _MARKS = ("duplicate_of", "identical", "resemblance")
-# Blocks that are on their way to the actor.
-_AHEAD = 8
 
 
-class _Decider:
-    """Decides about blocks in the order of a column, and says what became of each row."""
+class NearDuplicateSketches:
+    """Make a sketch file of each batch: what decides about its rows in place of their texts.
 
-    def __init__(self, recipe: str, text: str, order_by: str, texts: Any, threads: int) -> None:
-        self._deduper = Deduper(Recipe.parse(recipe), texts=texts, threads=threads)
-        self._text = text
-        self._order_by = order_by
-        self._last: Any = None
-        self._rows = 0
-        self._kept: dict[int, Any] = {}
+    It is given to ``map_batches`` with ``batch_format="pyarrow"``, and works in any number of
+    processes.  A batch becomes one row.  ``neardup dedup --sketches`` and :func:`neardup.dedup` read
+    the files.
 
-    def decide(self, block: Any) -> Any:
-        """The columns to add to a block."""
-        keys = column(block, self._order_by)
-        values = keys.to_pylist()
-        for value in values:
-            if value is None:
-                raise _native.InvalidError(f"order_by: '{self._order_by}' is null in a row")
-            if self._last is not None and not self._last < value:
-                raise _native.InvalidError(f"order_by: two rows have {value!r} as '{self._order_by}'")
-            self._last = value
-        result = self._deduper.push(column(block, self._text))
-        self._kept.update((self._rows + i, values[i]) for i, kept in enumerate(result.kept) if kept)
-        duplicate_of, identical, resemblance = ([None] * len(values) for _ in range(3))
-        for row in result.removed:
-            i = row["row"] - self._rows
-            duplicate_of[i] = self._kept[row["kept_row"]]
-            identical[i] = row["identical"]
-            resemblance[i] = row["jaccard"]
-        self._rows += len(values)
+    Parameters
+    ----------
+    text : str, optional
+        The column with the text.
+    id : str, optional
+        The column with the ids (default: none).
+    fields : sequence of str, optional
+        Columns that the files keep, for `within` and `never`, `keep` and `prefer`.
+    length : bool, optional
+        Keep the lengths of texts, for ``keep="longest"`` and ``"shortest"``.
+    recipe : Recipe or str, optional
+        What a match is (default: the default recipe): its signatures and its section ``[sketch]``.
+    **keys
+        Keys of the recipe to change, such as ``shingle``.
+
+    Examples
+    --------
+    >>> stage = NearDuplicateSketches()
+    >>> made = stage(pyarrow.table({"text": ["one two three four", "five six seven"]}))
+    >>> made.column_names, made["documents"][0].as_py()
+    (['documents', 'sketches'], 2)
+    """
+
+    def __init__(
+        self,
+        text: str = "text",
+        id: str | None = None,
+        *,
+        fields: Sequence[str] = (),
+        length: bool = False,
+        recipe: Recipe | str | None = None,
+        **keys: Value,
+    ) -> None:
+        self._recipe = recipe_of(recipe, set=keys)
+        self._arguments: dict[str, Any] = {"text": text, "id": id, "fields": tuple(fields), "length": length}
+
+    def __call__(self, batch: Any) -> Any:
+        """Make a row of the number of documents and the bytes of their sketch file; rows without a text have none."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "batch.sketch")
+            count = write_sketches(batch, path, recipe=self._recipe, threads=1, **self._arguments)
+            with open(path, "rb") as file:
+                made = file.read()
         return pyarrow.table(
-            {
-                "duplicate_of": pyarrow.array(duplicate_of, keys.type),
-                "identical": pyarrow.array(identical, pyarrow.string()),
-                "resemblance": pyarrow.array(resemblance, pyarrow.float64()),
-            }
+            {"documents": pyarrow.array([count], pyarrow.int64()), "sketches": pyarrow.array([made], pyarrow.binary())}
         )
 
 
-def _with_columns(block: Any, columns: Any) -> Any:
-    for name in columns.column_names:
-        block = block.append_column(name, columns[name])
+# ---- Tasks ----
+
+
+def _span(block: Any, order_by: str) -> tuple[int, Any, Any]:
+    """How many rows a block has, and the first and the last value of `order_by`, which has each value once."""
+    keys = column(block, order_by)
+    if keys.null_count:
+        raise _native.InvalidError(f"order_by: '{order_by}' is null in a row")
+    values = keys.take(pyarrow.compute.sort_indices(keys)).to_pylist()
+    for value, other in pairwise(values):
+        if value == other:
+            raise _twice(order_by, value)
+    return (len(values), values[0], values[-1]) if values else (0, None, None)
+
+
+def _twice(order_by: str, value: object) -> Exception:
+    return _native.InvalidError(f"order_by: two rows have {value!r} as '{order_by}'")
+
+
+def _sketched(block: Any, stage: NearDuplicateSketches, text: str, order_by: str) -> tuple[Any, Any, Any]:
+    """The block in its order, its sketch file, and the keys of the rows that have a text."""
+    block = block.sort_by(order_by)
+    made = stage(block)["sketches"][0].as_py()
+    return block, made, block.filter(pyarrow.compute.is_valid(block[text]))[order_by].combine_chunks()
+
+
+def _decided(sketches: list[Any], keys: list[Any], arguments: dict[str, Any]) -> Any:
+    """Decide about all blocks: for each a bitmap of what is kept, or if there are keys, a table of what is removed.
+
+    Both speak of the rows that have a text.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for i, reference in enumerate(sketches):
+            paths.append(os.path.join(folder, f"{i}.sketch"))
+            with open(paths[-1], "wb") as file:
+                file.write(ray.get(reference))
+        starts = [0, *accumulate(len(read_sketches(path)) for path in paths)]
+        result = _dedup(paths, tmp=folder, **arguments)
+        blocks = _tables(result.removed, keys, starts) if keys else _bitmaps(result.kept, starts)
+    return blocks if len(blocks) > 1 else blocks[0]
+
+
+def _bitmaps(kept: Any, starts: list[int]) -> list[Any]:
+    bitmap = pyarrow.array(kept, pyarrow.bool_())
+    return [pyarrow.table({"kept": bitmap.slice(start, end - start)}) for start, end in pairwise(starts)]
+
+
+def _tables(removed: Any, keys: list[Any], starts: list[int]) -> list[Any]:
+    """The rows that are removed from each block, by their numbers in it, and why."""
+    found = pyarrow.table(removed).sort_by("row")
+    whys = pyarrow.table(
+        {
+            "row": found["row"],
+            "duplicate_of": pyarrow.chunked_array(ray.get(keys)).take(found["kept_row"]),
+            "identical": found["identical"].cast(pyarrow.string()),
+            "resemblance": found["jaccard"],
+        }
+    )
+    ends = found["row"].to_numpy().searchsorted(starts)
+    blocks = []
+    for start, first, end in zip(starts, ends, ends[1:]):
+        of_block = whys.slice(first, end - first)
+        blocks.append(of_block.set_column(0, "row", pyarrow.compute.subtract(of_block["row"], start)))
+    return blocks
+
+
+def _marked(block: Any, removed: Any, text: str) -> Any:
+    with_text = numpy.flatnonzero(pyarrow.compute.is_valid(block[text]).to_numpy())
+    places = numpy.full(len(block), -1)
+    places[with_text[removed["row"].to_numpy()]] = numpy.arange(len(removed))
+    places = pyarrow.array(places, mask=places < 0)
+    for name in _MARKS:
+        block = block.append_column(name, removed[name].take(places))
     return block
 
 
-def _first(block: Any, name: str) -> Any:
-    """The first value of a column, and whether there is one."""
-    values = column(block, name)
-    return (True, values[0].as_py()) if len(values) else (False, None)
+def _kept(block: Any, bitmap: Any, text: str) -> Any:
+    kept = pyarrow.compute.is_null(block[text]).to_numpy().copy()
+    kept[~kept] = bitmap["kept"].to_numpy()
+    return block.filter(pyarrow.array(kept))
 
 
-def _project(block: Any, names: list[str]) -> Any:
-    return block.select(names)
+def _finished(block: Any, decision: Any, text: str, finish: Callable[[Any, Any, str], Any]) -> tuple[Any, int]:
+    made = finish(block, decision, text)
+    return made, len(made)
 
 
-def _mark_group(block: Any, settings: tuple[str, str, str, Any]) -> Any:
-    """A group by itself."""
-    recipe, text, order_by, texts = settings
-    column(block, order_by)
-    block = block.sort_by(order_by)
-    return _with_columns(block, _Decider(recipe, text, order_by, texts, 1).decide(block))
+# ---- Data sets ----
 
 
-def _drop_marked(block: Any) -> Any:
-    kept = block.filter(pyarrow.compute.is_null(block["duplicate_of"]))
-    return kept.drop_columns(list(_MARKS))
+def _answers(references: list[Any]) -> list[Any]:
+    """What tasks return; their errors as they were raised."""
+    try:
+        return list(ray.get(references))
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, _native.Error):
+            raise error.cause from None
+        raise
+
+
+def _ordered(data: ray.data.Dataset, order_by: str) -> list[Any]:
+    """Blocks none of which has a key that lies between those of another, in the order of their keys.
+
+    Rows are sent about only if they have to be.
+    """
+    span = ray.remote(_span)
+    for is_sorted in (False, True):
+        blocks = (data.sort(order_by) if is_sorted else data).to_arrow_refs()
+        spans = _answers([span.remote(block, order_by) for block in blocks])
+        found = sorted((first, last, i) for i, (count, first, last) in enumerate(spans) if count)
+        if all(last < first for (_, last, _), (first, _, _) in pairwise(found)):
+            break
+        for (_, last, _), (first, _, _) in pairwise(found):
+            if last == first:
+                raise _twice(order_by, last)
+    return [blocks[i] for _, _, i in found] or blocks[:1]
+
+
+def _run(
+    data: ray.data.Dataset,
+    finish: Callable[[Any, Any, str], Any],
+    text: str,
+    order_by: str,
+    stage: NearDuplicateSketches,
+    arguments: dict[str, Any],
+) -> ray.data.Dataset:
+    blocks = _ordered(data, order_by)
+    sketch = ray.remote(_sketched).options(num_returns=3)
+    made = [sketch.remote(block, stage, text, order_by) for block in blocks]
+    blocks, sketches, keys = ([one[k] for one in made] for k in range(3))
+    _answers(keys)
+    threads = min(arguments["threads"], int(ray.cluster_resources().get("CPU", 1))) or 1
+    decide = ray.remote(_decided).options(num_cpus=threads, num_returns=len(blocks))
+    decisions = decide.remote(sketches, keys if finish is _marked else [], arguments)
+    join = ray.remote(_finished).options(num_returns=2)
+    done = [
+        join.remote(block, decision, text, finish)
+        for block, decision in zip(blocks, decisions if len(blocks) > 1 else [decisions], strict=True)
+    ]
+    _answers([count for _, count in done])
+    return ray.data.from_arrow_refs([block for block, _ in done])
+
+
+def _prepared(
+    data: ray.data.Dataset,
+    text: str,
+    order_by: str,
+    recipe: Recipe | str | None,
+    keys: dict[str, Value],
+    threads: int,
+    memory: str | int | None,
+    compared: dict[str, Any],
+) -> tuple[NearDuplicateSketches, dict[str, Any]]:
+    """What sketches, and the arguments of the decision."""
+    made = recipe_of(recipe, set=keys)
+    give_tables(made, None)
+    reading = Reading(made, text)
+    never, prefer, within = compared["never"], compared["prefer"], compared["within"]
+    kept = str(made["keep"])
+    fields = [*([within] if within else []), *(never or {}), *([prefer[0]] if prefer else [])]
+    fields += [kept.partition(":")[2]] if ":" in kept else []
+    names = data.schema().names
+    for name in filter(None, (*reading.columns.names, order_by, *fields)):
+        if name not in names:
+            raise _native.InvalidError(f"there is no column '{name}'; there are {names}")
+    length = kept in ("longest", "shortest")
+    stage = NearDuplicateSketches(text, fields=list(dict.fromkeys(fields)), length=length, recipe=made)
+    return stage, {"recipe": made, "threads": threads, "memory": memory, **compared}
 
 
 def mark(
@@ -101,17 +265,19 @@ def mark(
     text: str = "text",
     *,
     order_by: str,
+    prefer: Preferred | None = None,
     within: str | None = None,
+    never: Never | None = None,
     recipe: Recipe | str | None = None,
-    texts: Literal["memory", "spool"] = "memory",
+    memory: str | int | None = None,
     threads: int = 1,
     **keys: Value,
 ) -> ray.data.Dataset:
     """Say of each row which one it duplicates.
 
     The decisions are those of :func:`neardup.dedup` on all rows in the order of `order_by`.  Rows of
-    a data set of Ray have no order of their own.  One actor decides; with `within`, the groups are
-    decided in parallel.
+    a data set of Ray have no order of their own.  Tasks sketch the blocks, one task decides by the
+    sketches, and tasks add its decisions to the blocks: no text leaves its block.
 
     Parameters
     ----------
@@ -120,15 +286,16 @@ def mark(
     text : str, optional
         The column with the text.
     order_by : str
-        A column with a value of its own for each row.  The first row of a cluster is kept.
-    within : str, optional
-        Compare only rows in which this column has the same value.
+        A column with a value of its own for each row.  Unless the recipe says otherwise, the first row
+        of a cluster is kept.
+    prefer, within, never : optional
+        As for :func:`neardup.dedup`.
     recipe : Recipe or str, optional
         What a match is (default: the default recipe).
-    texts : {"memory", "spool"}, optional
-        Where the texts of kept rows are held: in memory, or in a temporary file.
+    memory : str or int, optional
+        The most memory for the task that decides, as for :func:`neardup.dedup`.
     threads : int, optional
-        How many threads the actor has (default: 1).
+        How many threads this task has (default: 1).
     **keys
         Keys of the recipe to change, such as ``threshold``.
 
@@ -143,57 +310,29 @@ def mark(
     InvalidError
         A column is missing, or `order_by` has a value twice.
     """
-    made = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
-    for key, value in keys.items():
-        made.set(key, value)
-    Deduper(made, threads=1)  # what a stream refuses is refused before work begins
-    names = data.schema().names
-    for name in (text, order_by, *([within] if within else [])):
-        if name not in names:
-            raise _native.InvalidError(f"there is no column '{name}'; there are {names}")
     for name in _MARKS:
-        if name in names:
+        if name in data.schema().names:
             raise _native.InvalidError(f"there is a column '{name}' already")
-    if within is not None:
-        settings = (made.text, text, order_by, texts)
-        groups = data.groupby(within)
-        return groups.map_groups(_mark_group, fn_kwargs={"settings": settings}, batch_format="pyarrow")
-    return _mark_all(data, (made.text, text, order_by, texts, threads))
+    compared = {"prefer": prefer, "within": within, "never": never}
+    stage, arguments = _prepared(data, text, order_by, recipe, keys, threads, memory, compared)
+    if arguments["recipe"]["keep"] == "none":
+        raise _native.InvalidError("keep none removes whole clusters: no row stands for another; dedup has it")
+    return _run(data, _marked, text, order_by, stage, arguments)
 
 
-def _mark_all(data: ray.data.Dataset, settings: tuple[str, str, str, Any, int]) -> ray.data.Dataset:
-    _, text, order_by, _, threads = settings
-    blocks = data.sort(order_by).to_arrow_refs()
-    first = ray.remote(_first)
-    project = ray.remote(_project)
-    join = ray.remote(_with_columns)
-    # The actor holds its processors while the tasks need one.
-    cpus = threads if ray.cluster_resources().get("CPU", 1) > threads else 0
-    actor = ray.remote(_Decider).options(num_cpus=cpus).remote(*settings)
-    firsts = ray.get([first.remote(block, order_by) for block in blocks])
-    if any(has_rows and value is None for has_rows, value in firsts):
-        raise _native.InvalidError(f"order_by: '{order_by}' is null in a row")
-    ordered = sorted((value, i) for i, (has_rows, value) in enumerate(firsts) if has_rows)
-    marked: list[Any] = []
-    ahead: list[Any] = []
-    for _, i in ordered:
-        if len(ahead) == _AHEAD:
-            ray.wait([ahead.pop(0)], fetch_local=False)
-        columns = actor.decide.remote(project.remote(blocks[i], list(dict.fromkeys((text, order_by)))))
-        ahead.append(columns)
-        marked.append(join.remote(blocks[i], columns))
-    if not marked and blocks:  # no rows, but columns
-        marked = [join.remote(blocks[0], actor.decide.remote(blocks[0]))]
-    try:
-        ray.get([first.remote(block, order_by) for block in marked])
-    except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, _native.Error):
-            raise error.cause from None
-        raise
-    return ray.data.from_arrow_refs(marked)
-
-
-def dedup(data: ray.data.Dataset, text: str = "text", **arguments: Any) -> ray.data.Dataset:
+def dedup(
+    data: ray.data.Dataset,
+    text: str = "text",
+    *,
+    order_by: str,
+    prefer: Preferred | None = None,
+    within: str | None = None,
+    never: Never | None = None,
+    recipe: Recipe | str | None = None,
+    memory: str | int | None = None,
+    threads: int = 1,
+    **keys: Value,
+) -> ray.data.Dataset:
     """Remove near-duplicate rows.
 
     Parameters
@@ -202,13 +341,14 @@ def dedup(data: ray.data.Dataset, text: str = "text", **arguments: Any) -> ray.d
         The rows.
     text : str, optional
         The column with the text.
-    **arguments
-        As for :func:`mark`; `order_by` is required.
+    order_by, prefer, within, never, recipe, memory, threads, **keys
+        As for :func:`mark`.
 
     Returns
     -------
     ray.data.Dataset
         The rows that are kept.
     """
-    marked = mark(data, text, **arguments)
-    return marked.map_batches(_drop_marked, batch_format="pyarrow", batch_size=None)
+    compared = {"prefer": prefer, "within": within, "never": never}
+    stage, arguments = _prepared(data, text, order_by, recipe, keys, threads, memory, compared)
+    return _run(data, _kept, text, order_by, stage, arguments)
