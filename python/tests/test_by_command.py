@@ -92,6 +92,40 @@ def test_without_the_command_such_files_are_refused(here, monkeypatch):
         neardup.dedup_files("in.warc", "out.warc")
 
 
+def test_filters_make_the_texts(here):
+    os.mkdir("in")
+    for name, text in (("a.x", "ONE TWO three four five"), ("b.x", "one two THREE four five"), ("c.x", "others")):
+        Path("in", name).write_text(text)
+    Path("in/d.jsonl").write_text('{"text":"one two three four five"}\n')
+    result = neardup.dedup_files("in", "out", filters="x:tr A-Z a-z")
+    assert "a.x" in os.listdir("out/in") and "b.x" not in os.listdir("out/in")
+    assert (result.summary["documents"], result.summary["kept"]) == (4, 2)
+    failed = neardup.dedup_files(["in/c.x", "in/a.x"], "two", filters=["x:grep -v others"])
+    assert failed.left_out[0].startswith("in/c.x: ")
+    with pytest.raises(neardup.Error, match="the filter 'cat' wrote more than 3 bytes"):
+        neardup.dedup_files("in/a.x", "a.x", filters=["x:cat"], filter_limits="output=3", nulls="raise")
+    with pytest.raises(neardup.Error, match="does not have the form"):
+        neardup.dedup_files("in/a.x", "a.x", filters=["x:cat"], filter_limits="output=no")
+    with pytest.raises(neardup.InvalidError, match="filter_limits needs filters"):
+        neardup.dedup_files("in/a.x", "a.x", filter_limits="output=3")
+    with pytest.raises(neardup.InvalidError, match="filters: a.sketch is not read by the command"):
+        neardup.dedup_files("a.sketch", "b.sketch", filters=["pdf"])
+
+
+def test_tags_name_the_elements(here):
+    Path("my.tags").write_text("[document ART]\nid = DN\nbody = LP\n")
+    story = "<ART><DN>{}</DN><LP>{}</LP><HL>{}</HL></ART>\n"
+    texts = TEXTS["http://a.org/"], TEXTS["http://b.org/"], TEXTS["http://a.org/"]
+    Path("a.sgm").write_text("".join(story.format(i, text, f"title {i} " * 9) for i, text in enumerate(texts)))
+    result = neardup.dedup_files("a.sgm", "kept.sgm", tags="my.tags", clusters="c.tsv")
+    assert (result.summary["documents"], result.summary["removed"]) == (3, 1)
+    assert Path("c.tsv").read_text().splitlines()[-1] == "2\t0"
+    assert neardup.dedup_files("a.sgm", "kept.sgm", "HL", tags=Path("my.tags")).summary["removed"] == 0
+    Path("my.tags").write_text("id = DN\n")
+    with pytest.raises(neardup.Error, match="my.tags:1: a field before the first"):
+        neardup.dedup_files("a.sgm", "kept.sgm", tags="my.tags")
+
+
 def test_kinds_that_only_one_of_the_two_reads_do_not_mix(here):
     Path("in.warc").write_bytes(archive(TEXTS))
     Path("in.jsonl").write_text('{"text":"a b c d"}\n')

@@ -21,8 +21,23 @@ if TYPE_CHECKING:
 _NAME, _WARNING = "neardup: ", "neardup: warning: "
 
 
-def is_for_command(paths: Sequence[str]) -> bool:
-    """Whether these are files that Python does not read, and the command is there."""
+def is_for_command(paths: Sequence[str], needs_it: str | None = None) -> bool:
+    """Whether the command is to decide: these are files that Python does not read, or an option needs it.
+
+    Raises
+    ------
+    InvalidError
+        It cannot, and `needs_it`, the name of an argument, is given.
+    UnsupportedError
+        It is not there, and `needs_it` is given.
+    """
+    if needs_it:
+        for path in paths:
+            if is_address(path) or path.endswith(".sketch"):
+                raise _native.InvalidError(f"{needs_it}: {path} is not read by the command")
+        if find_command() is None:
+            raise _native.UnsupportedError(f"{needs_it}: the command neardup, which reads such files, is not installed")
+        return True
     return (
         bool(paths)
         and all(
@@ -63,7 +78,7 @@ def dedup_by_command(
         made = os.path.join(folder, "recipe.ini")
         with open(made, "w", encoding="utf-8") as file:
             file.write(recipe.text)
-        options["output" if len(paths) == 1 else "output_dir"] = target
+        options["output" if len(paths) == 1 and not os.path.isdir(paths[0]) else "output_dir"] = target
         options["summary"] = summary or os.path.join(folder, "summary.json")
         words = [command, "dedup", "--quiet", f"--recipe={made}", *_options(options), "--", *paths]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)

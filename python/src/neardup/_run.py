@@ -510,6 +510,9 @@ def dedup_files(
     hold: str | int | None = None,
     progress: Callable[[float, int], object] | None = None,
     nulls: Literal["keep", "drop", "raise"] = "keep",
+    filters: str | Sequence[str] = (),
+    filter_limits: str | None = None,
+    tags: Path | None = None,
     manifest: Path | None = None,
     clusters: Path | None = None,
     summary: Path | None = None,
@@ -570,6 +573,16 @@ def dedup_files(
         exception that it raises stops the work.
     nulls : {"keep", "drop", "raise"}, optional
         As for :func:`dedup`.
+    filters : str or sequence of str, optional
+        Programs that make text of files of another kind, as ``--filter`` of the command: ``"pdf"``,
+        ``"docx"``, ``"odt"``, ``"epub"``, or ``"EXT:COMMAND"``, a line of shell that gets a file named
+        ``.EXT`` on its standard input and writes its text.
+    filter_limits : str, optional
+        What one run of a filter may take, such as ``"time=60,memory=2G,output=64M"``.
+    tags : path, optional
+        A file of tag sets, as ``--tags`` of the command: which elements of SGML or XML are documents,
+        and which are their fields.  With `filters` or `tags` the command reads all files, and `text` may
+        name a field of theirs.
     manifest, clusters, summary : path, optional
         Where the command's files of these names go.
     removed : path, optional
@@ -618,14 +631,20 @@ def dedup_files(
         recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
     )
     paths = [path for some in _paths(source) for path in expanded(some)]
-    if is_for_command(paths):
+    filters = [filters] if isinstance(filters, str) else list(filters)
+    if filter_limits is not None and not filters:
+        raise _native.InvalidError("filter_limits needs filters")
+    needs_it = "filters" if filters else "tags" if tags is not None else None
+    own_text = None if text == "text" else text
+    if is_for_command(paths, needs_it):
         return _by_command(
             paths,
             os.fspath(target),
             made,
             _path(summary),
-            {"progress": progress, "hold": hold, "text": None if text == "text" else text, "nulls": check_nulls(nulls)},
+            {"progress": progress, "hold": hold, "text": None if needs_it else own_text, "nulls": check_nulls(nulls)},
             id_field=id,
+            text_field=own_text,
             prefer=prefer and f"{prefer[0]}={','.join(prefer[1])}",
             within=within,
             never=[f"{field}={_joined(values)}" for field, values in (never or {}).items()],
@@ -639,6 +658,9 @@ def dedup_files(
             removed=removed,
             copies_field=copies_field,
             force=force,
+            filter=filters,
+            filter_limits=filter_limits,
+            tags=tags,
             tmp=folder,
         )
     sketched = Sketched.of(paths, None)
@@ -697,7 +719,8 @@ def _by_command(
     text, warnings, left_out = dedup_by_command(paths, target, recipe, summary, **options)
     if progress:
         progress(1.0, text["documents"])
-    outputs = [target] if len(paths) == 1 else [os.path.join(target, path.lstrip("/")) for path in paths]
+    is_one = len(paths) == 1 and not os.path.isdir(paths[0])
+    outputs = [target] if is_one else [os.path.join(target, path.lstrip("/")) for path in paths]
     return FilesResult(text, outputs, warnings, left_out[:_SHOWN])
 
 
