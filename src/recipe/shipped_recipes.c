@@ -530,6 +530,22 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "# text of few words has only those with equal words as near duplicates.\n"
          "\n"
          "verify = none\n"),
+    TEXT("same-address",
+         "# same-address.ini - one capture of each page: equal addresses, whatever their spelling\n"
+         "#\n"
+         "# From no paper. docs/format/urls.md says which addresses are taken for one; the texts are not looked\n"
+         "# at, and a document without the field url is like no other.\n"
+         "\n"
+         "[signature address]\n"
+         "kind = features\n"
+         "unit = none\n"
+         "fields = url:1:address\n"
+         "# Of another field: --set \"address.fields=link:1:address\".\n"
+         "\n"
+         "[decide]\n"
+         "candidates = match\n"
+         "match = shared(address) >= 1\n"
+         "verify = none\n"),
     TEXT("seshasai-2009",
          "# seshasai-2009.ini - Table 6.1, \"Original Simhash\": simhash of tf-idf words\n"
          "#\n"

@@ -426,3 +426,15 @@ END
     [ "$status" -eq 2 ]
     [[ $output == *"one of addresses NAME:SHARE:address"* ]]
 }
+
+@test "same-address keeps one document of each address, whatever the texts say" {
+    printf '%s\n' '{"id":1,"url":"http://a.org/x?utm_source=1","text":"one two three four"}' \
+        '{"id":2,"url":"http://a.org/y","text":"one two three four"}' \
+        '{"id":3,"url":"HTTP://A.org:80/x#top","text":"other words"}' \
+        '{"id":4,"text":"one two three four"}' '{"id":5,"text":"one two three four"}' >u.jsonl
+    neardup dedup -q --recipe same-address u.jsonl --manifest m.jsonl -o out
+    [ "$(rows m.jsonl removed kept)" = "3 1" ]
+    neardup dedup -q --recipe same-address --keep last u.jsonl --manifest m.jsonl -o out
+    [ "$(rows m.jsonl removed kept)" = "1 3" ]
+    neardup dedup -q --recipe same-address --set "address.fields=link:1:address" u.jsonl | cmp - u.jsonl
+}
