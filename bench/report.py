@@ -275,6 +275,29 @@ def daily():
     )
 
 
+def cluster():
+    records = session_of("cluster.jsonl") if places.records("cluster.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    columns = ["step", "tasks", "processor s", "µs a document", "MB/s of input", "peak MB", "MB written"]
+    parts = [heading(records[0])]
+    for r in records:
+        rows = [
+            [
+                name,
+                str(step["tasks"]),
+                f"{step['cpu_s']:.1f}",
+                f"{step['cpu_s'] / r['documents'] * 1e6:.1f}",
+                f"{r['mb'] / step['cpu_s']:.0f}",
+                f"{step['peak_mb']:.0f}",
+                f"{step['mb']:,.0f}" if "mb" in step else "",
+            ]
+            for name, step in r["steps"].items()
+        ]
+        parts.append(f"{r['documents']:,} documents of {r['words']} words, {r['mb']:,.0f} MB\n\n{table(columns, rows)}")
+    return "\n".join(parts)
+
+
 def hostile():
     records = session_of("hostile.jsonl") if places.records("hostile.jsonl") else []
     if not records:

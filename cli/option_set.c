@@ -472,6 +472,17 @@ SETTER(set_hamming_count)
     return ND_OK;
 }
 
+SETTER(set_spark)
+{
+    struct nd_error why;
+    enum nd_status status = nd_spark_job_parse(value, &s->use.plan.spark, &why);
+
+    if (status == ND_OK && s->use.plan.spark.executors <= 0)
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' does not say how many executors", o->name,
+                       value);
+    return status == ND_OK ? ND_OK : nd_fail(err, status, "--%s: %s", o->name, why.message);
+}
+
 /* The memory of a run, and of what index makes of its results. */
 SETTER(set_hamming_memory)
 {

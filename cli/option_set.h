@@ -37,6 +37,7 @@ DECLARE(set_at);
 DECLARE(set_json);
 DECLARE(set_filter);
 DECLARE(set_hamming_count);
+DECLARE(set_spark);
 DECLARE(set_index_memory);
 DECLARE(set_df_memory);
 DECLARE(set_hamming_memory);

@@ -450,6 +450,12 @@ const struct option option_table[] = {
      "how much of the files to compare, such as 500M or 4G, chosen from up to ten times as much: "
      "more takes longer and predicts better (default: 64M)",
      FOR_PLAN, SIZE(use.plan.sample_bytes, 1)},
+    {NULL, "spark", 0, "JOB",
+     "also predict a job on Spark, stage by stage: executors=N,cores=N; with documents=N it is of "
+     "so "
+     "many documents like those of the files; bytes, matching, buckets, edges, rounds and busy are "
+     "those of docs/spark-costs.md",
+     FOR_PLAN, SET(set_spark)},
     {NULL, "svg", 0, "FILE",
      "draw the chance that a pair is compared, and the candidates of a document at each threshold",
      FOR_PLAN, TEXT(use.plan_svg)},

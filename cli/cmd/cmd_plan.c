@@ -110,11 +110,49 @@ static void print_limits(FILE *out, const struct nd_plan *p)
     print_limit(out, "none", &none);
 }
 
+static void print_stage(FILE *out, const struct nd_spark_stage *stage, double text_bytes)
+{
+    char shuffled[TEXT], memory[TEXT], processor[TEXT], time[TEXT];
+
+    fprintf(out, "  %-12s %12s %7.3f %14s %12s %14s\n", stage->name,
+            bytes_text(stage->shuffled_bytes, shuffled), stage->shuffled_bytes / text_bytes,
+            seconds_text(stage->processor_seconds, processor), seconds_text(stage->seconds, time),
+            bytes_text(stage->memory_bytes, memory));
+}
+
+static void print_spark(FILE *out, const struct nd_plan *p)
+{
+    const struct nd_spark_job *job = &p->spark;
+    const double text_bytes = fmax(job->documents * job->bytes, 1), n = job->executors * job->cores;
+    struct nd_spark_stage all = {.name = "in all"};
+    char documents[TEXT], bytes[TEXT], cores[TEXT], disk[TEXT];
+
+    if (job->executors <= 0)
+        return;
+    fprintf(out,
+            "Spark: %s documents (%s) on %s cores, %.0f%% of them in components\n"
+            "  stage            shuffled of text processor time         time  memory a core\n",
+            grouped_text(job->documents, documents), bytes_text(text_bytes, bytes),
+            grouped_text(n, cores), 100 * job->matching);
+    for (size_t i = 0; i < ND_SPARK_STAGES; i++) {
+        const struct nd_spark_stage *stage = &p->spark_stage[i];
+
+        print_stage(out, stage, text_bytes);
+        all.shuffled_bytes += stage->shuffled_bytes;
+        all.processor_seconds += stage->processor_seconds;
+        all.seconds += stage->seconds;
+        all.memory_bytes = fmax(all.memory_bytes, stage->memory_bytes);
+    }
+    print_stage(out, &all, text_bytes);
+    fprintf(out, "  local disk of each core: %s\n", bytes_text(p->spark_disk_bytes / n, disk));
+}
+
 static void print_plan(FILE *out, const struct nd_plan *p)
 {
     print_sample(out, p);
     print_figures(out, p);
     print_limits(out, p);
+    print_spark(out, p);
     print_curve(out, &p->sample);
     print_steps(out, p);
 }

@@ -89,6 +89,41 @@ ND_API enum nd_status nd_candidate_rows_link(const struct nd_candidate_rows *row
                                              const void *const *row, size_t n, uint32_t *parent,
                                              struct nd_error *err);
 
+/*
+ * What such a job costs on Spark, stage by stage, by the formulae of docs/spark-costs.md.  Start from
+ * nd_spark_job_default(), in which documents, bytes and executors are 0: set these.
+ */
+struct nd_spark_job {
+    double documents;
+    double bytes;            /* of the text of a document, on average */
+    double executors, cores; /* executors, and the cores of each */
+    double matching;         /* the share of the documents that could match another */
+    double buckets;          /* that such a document shares with others, on average */
+    double edges;            /* of such a document, on average */
+    double rounds;           /* until the components are found */
+    double busy;             /* the share of the time in which a core works */
+};
+ND_API struct nd_spark_job nd_spark_job_default(void);
+
+/* Read "executors=100,cores=8", with any members of nd_spark_job; others stay as they are.
+ * ND_EINVAL: no such member, or its value is not above 0; a share is above 1. */
+ND_API enum nd_status nd_spark_job_parse(const char *text, struct nd_spark_job *job,
+                                         struct nd_error *err);
+
+#define ND_SPARK_STAGES 5
+
+/* What a stage writes to its shuffle, and takes. */
+struct nd_spark_stage {
+    const char *name;
+    double shuffled_bytes;
+    double processor_seconds, seconds; /* of all cores together; of the stage */
+    double memory_bytes;               /* of the Python process of each core */
+};
+
+/* Predict all stages, in their order.  Returns the bytes of local disk that all executors need. */
+ND_API double nd_spark_predict(const struct nd_spark_job *job,
+                               struct nd_spark_stage stage[ND_SPARK_STAGES]);
+
 #ifdef __cplusplus
 }
 #endif

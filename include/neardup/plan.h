@@ -13,6 +13,7 @@
 #ifndef NEARDUP_PLAN_H
 #define NEARDUP_PLAN_H
 
+#include <neardup/candidates.h>
 #include <neardup/run.h>
 
 #ifdef __cplusplus
@@ -25,6 +26,9 @@ struct nd_plan_params {
      * ten times as much is read.  Where the files have no more than that, all documents are
      * compared, and what is predicted of them is exact. */
     uint64_t sample_bytes;
+    /* The job on Spark to predict; its executors are 0: none.  What is 0 of its documents, bytes and
+     * matching follows from the sample. */
+    struct nd_spark_job spark;
 };
 ND_API struct nd_plan_params nd_plan_params_default(void);
 
@@ -81,6 +85,10 @@ struct nd_plan {
     /* Which that is; and what a run without a limit would take.  0 where n_memory is. */
     uint64_t one_load_bytes;
     double unlimited_processor_seconds, unlimited_seconds, unlimited_peak_bytes;
+    /* The job on Spark that was asked for; its executors are 0: none was. */
+    struct nd_spark_job spark;
+    struct nd_spark_stage spark_stage[ND_SPARK_STAGES];
+    double spark_disk_bytes; /* local disk of all executors */
 };
 
 /*

@@ -48,7 +48,7 @@ void nd_py_end_use(struct nd_py_users *users);
 #define ND_PY_FILES(X) \
     X(recipe) X(frame) X(dedup) X(stream) X(pairs) X(compare) X(filter) X(df) X(corpus) \
     X(bounded) X(against) X(against_append) X(evidence) X(publish) X(result) X(sketch) \
-    X(sketch_file) X(sketched) X(export) X(hamming) X(repeats) X(live) X(live_file) X(shuffle)
+    X(sketch_file) X(sketched) X(export) X(hamming) X(repeats) X(live) X(live_file) X(shuffle) X(spark_predict)
 /* clang-format on */
 
 #define ND_PY_DECLARE(file) extern PyMethodDef nd_py_##file##_functions[];

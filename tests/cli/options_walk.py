@@ -207,6 +207,7 @@ TRY = {
     "prototypes-text-field": "key",
     "prototypes-id-field": ("key", "-p p.jsonl docs.jsonl --annotate"),
     "prototypes-group-field": "lang",
+    "spark": "executors=7",
     "series": "lang",
     "plan": FLAG,
     "duplicates": "3",

@@ -286,3 +286,36 @@ PY
     [ "$status" -eq 2 ]
     [ "${lines[0]}" = "neardup: nosuch.jsonl: No such file or directory" ]
 }
+
+@test "plan: a job on Spark is predicted from the sample, stage by stage" {
+    corpus
+    neardup plan -q corpus.jsonl --spark executors=7,cores=4 -o p.json >text
+    grep -q '^Spark: 6,000 documents (.*) on 28 cores, 80% of them in components$' text
+    holds 'p["spark"]["documents"] == f["documents"] and p["spark"]["matching"] == 2 * f["removed"]'
+    holds '[s["name"] for s in p["spark"]["stages"]] == ["sketches", "candidates", "components", "texts", "decisions"]'
+    holds 'p["spark"]["stages"][0]["shuffled_bytes"] == 6000 * (21 * 16 + 152)'
+    neardup plan -q corpus.jsonl --spark executors=7,cores=4,documents=6e9 -o q.json >text
+    python3 -c 'import json
+p, q = (json.load(open(n))["spark"]["stages"] for n in ("p.json", "q.json"))
+for a, b in zip(p, q):
+    for key in ("shuffled_bytes", "processor_seconds", "seconds"):
+        assert abs(b[key] - 1e6 * a[key]) <= 1e-6 * b[key], (key, a, b)
+    assert a["memory_bytes"] == b["memory_bytes"]'
+    neardup plan -q corpus.jsonl -o r.json >text
+    run ! grep -q '"spark"' r.json
+    run ! grep -q '^Spark' text
+}
+
+@test "plan: what is no job on Spark is refused" {
+    small_corpus
+    while IFS=: read -r job words; do
+        run neardup plan small.jsonl --spark "$job"
+        [ "$status" -eq 2 ]
+        [[ $output == *"$words"* ]]
+    done <<'JOBS'
+cores=8:does not say how many executors
+executors=0:executors is not a number above 0
+executors=1,busy=2:busy is not a number above 0 and at most 1
+executors=1,cors=2:does not have the form executors=N,cores=N
+JOBS
+}

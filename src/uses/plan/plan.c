@@ -28,7 +28,10 @@ enum { MARK_EVERY = 64 };
 
 struct nd_plan_params nd_plan_params_default(void)
 {
-    return (struct nd_plan_params){.sample_bytes = SAMPLE_BYTES};
+    struct nd_plan_params p = {.sample_bytes = SAMPLE_BYTES, .spark = nd_spark_job_default()};
+
+    p.spark.matching = 0;
+    return p;
 }
 
 /* ---- What the sample shows ---- */
@@ -168,6 +171,28 @@ static enum nd_status count_candidates(void *context, const struct nd_run *run,
     return status;
 }
 
+/* ---- Spark ---- */
+
+/*
+ * Predict the job on Spark.  A removed document and the one that is kept for it could match; more
+ * cannot be told from the shares.
+ */
+static void predict_spark(struct nd_plan *plan)
+{
+    struct nd_spark_job *job = &plan->spark;
+
+    if (job->executors <= 0)
+        return;
+    if (job->documents <= 0)
+        job->documents = plan->figure[ND_FIGURE_DOCUMENTS].value;
+    if (job->bytes <= 0)
+        job->bytes =
+            plan->figure[ND_FIGURE_BYTES].value / fmax(plan->figure[ND_FIGURE_DOCUMENTS].value, 1);
+    if (job->matching <= 0)
+        job->matching = fmin(2 * plan->figure[ND_FIGURE_REMOVED].value, 1);
+    plan->spark_disk_bytes = nd_spark_predict(job, plan->spark_stage);
+}
+
 /* ---- The whole ---- */
 
 /* Sketch files are read whole: they are a fraction of the texts, and need no sketching. */
@@ -211,6 +236,7 @@ static enum nd_status predict(void *context, const struct nd_run *run, struct nd
     nd_planning_candidates(p);
     nd_planning_costs(p);
     nd_planning_limits(p);
+    predict_spark(plan);
     return ND_OK;
 }
 
@@ -260,7 +286,7 @@ enum nd_status nd_run_plan(const struct nd_run_options *options,
     struct nd_run_options unlimited = *options;
 
     unlimited.memory = 0;
-    *plan = (struct nd_plan){.is_whole = 0};
+    *plan = (struct nd_plan){.spark = (params ? params : &usual)->spark};
     if (options->recipe) {
         p.cluster = options->recipe->dedup.cluster;
         p.one_pass = nd_run_takes_one_pass(&unlimited);

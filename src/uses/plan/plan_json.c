@@ -91,6 +91,39 @@ static void put_memory(struct nd_json *out, const struct nd_plan *plan)
     nd_json_close(out, ']');
 }
 
+static void put_spark(struct nd_json *out, const struct nd_plan *plan)
+{
+    const struct nd_spark_job *job = &plan->spark;
+
+    nd_json_key(out, "spark");
+    nd_json_open(out, '{');
+    nd_json_put_double(out, "executors", job->executors);
+    nd_json_put_double(out, "cores", job->cores);
+    nd_json_put_double(out, "documents", job->documents);
+    nd_json_put_double(out, "bytes", job->bytes);
+    nd_json_put_double(out, "matching", job->matching);
+    nd_json_put_double(out, "buckets", job->buckets);
+    nd_json_put_double(out, "edges", job->edges);
+    nd_json_put_double(out, "rounds", job->rounds);
+    nd_json_put_double(out, "busy", job->busy);
+    nd_json_put_double(out, "disk_bytes", plan->spark_disk_bytes);
+    nd_json_key(out, "stages");
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < ND_SPARK_STAGES; i++) {
+        const struct nd_spark_stage *stage = &plan->spark_stage[i];
+
+        nd_json_open(out, '{');
+        nd_json_put_text(out, "name", stage->name);
+        nd_json_put_double(out, "shuffled_bytes", stage->shuffled_bytes);
+        nd_json_put_double(out, "processor_seconds", stage->processor_seconds);
+        nd_json_put_double(out, "seconds", stage->seconds);
+        nd_json_put_double(out, "memory_bytes", stage->memory_bytes);
+        nd_json_close(out, '}');
+    }
+    nd_json_close(out, ']');
+    nd_json_close(out, '}');
+}
+
 enum nd_status nd_plan_json(const struct nd_plan *plan, char **text, size_t *len,
                             struct nd_error *err)
 {
@@ -110,6 +143,8 @@ enum nd_status nd_plan_json(const struct nd_plan *plan, char **text, size_t *len
     put_steps(&out, plan);
     if (plan->n_memory)
         put_memory(&out, plan);
+    if (plan->spark.executors > 0)
+        put_spark(&out, plan);
     nd_json_close(&out, '}');
     nd_json_line(&out);
     return nd_json_take(&out, text, len, err);

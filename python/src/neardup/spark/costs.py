@@ -1,6 +1,7 @@
 """What deduplication of a corpus costs on Spark: ``python -m neardup.spark.costs --documents 8e9 --bytes 10e3``.
 
-The formulae and the sources of the constants are in docs/spark-costs.md.
+The formulae and the sources of the coefficients are in docs/spark-costs.md.  They are those of
+``neardup plan --spark``, which takes the corpus from a sample of files.
 """
 
 from __future__ import annotations
@@ -8,140 +9,116 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-# Of the core's definition: no measurement changes them.
-BANDS = 21
-BAND_BYTES = 16
-NODE_BYTES = 8
-ROW_BYTES = 152  # of a document: its node, counts and 128 low bytes
+from .. import _native
 
+# Packed fingerprints a second and core that pass a batch of queries, and the same as rows.
+BLOCK_RATE = 7e6
+ROW_RATE = 1.4e6
 
-@dataclass(frozen=True)
-class Constants:
-    """What was measured: docs/spark-costs.md says how.
-
-    Parameters
-    ----------
-    document_us : float
-        Processor microseconds of a document, whatever its length.
-    byte_ns : float
-        Processor nanoseconds of a byte of text.
-    compressed : float
-        Bytes that a byte of text takes in a shuffle, under zstd.
-    block_rate : float
-        Packed fingerprints a second and core that pass a batch of queries.
-    row_rate : float
-        The same as rows.
-    """
-
-    document_us: float = 300.0
-    byte_ns: float = 12.0
-    compressed: float = 0.43
-    block_rate: float = 7e6
-    row_rate: float = 1.4e6
+_DEFAULTS = {"bytes": 10e3, "executors": 1000.0}
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """What the corpus and the cluster are.
+class Stage:
+    """A stage of the job.
 
     Parameters
     ----------
-    documents : float
-        How many documents there are.
-    bytes : float
-        Bytes of text of a document, on average.
-    cores : float
-        Cores of all executors.
-    in_components : float
-        The fraction of the documents that could match another: the texts of these are shuffled.
-    shared : float
-        Buckets that such a document shares with others, on average.
-    edges : float
-        Edges of such a document, on average.
-    rounds : float
-        Rounds until the components are found.
-    busy : float
-        The fraction of the time in which a core works.
+    name : str
+        What it makes.
+    shuffled : float
+        Bytes that it writes to its shuffle.
+    core_hours, hours : float
+        Processor hours, and the hours that it takes.
+    memory : float
+        Bytes of memory of the Python process of each core.
     """
 
-    documents: float
-    bytes: float = 10e3
-    cores: float = 1000
-    in_components: float = 0.3
-    shared: float = 8
-    edges: float = 2
-    rounds: float = 10
-    busy: float = 0.7
+    name: str
+    shuffled: float
+    core_hours: float
+    hours: float
+    memory: float
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What a run takes; bytes are those that a shuffle writes.
+    """What a job takes.
 
     Parameters
     ----------
-    bands, documents, rows, rounds, texts : float
-        Bytes shuffled: of the band keys, of a row for each document, of the rows of shared buckets, of
-        all rounds of the components, of the texts that are compared.
-    core_hours, hours : float
-        Processor hours, and the hours of the run.
+    job : dict
+        The corpus and the cluster: what was given, and the defaults.
+    stages : list of Stage
+        The stages in their order.
     disk : float
-        Bytes of local disk that the executors need at once.
+        Bytes of local disk that all executors need at once.
     """
 
-    bands: float
-    documents: float
-    rows: float
-    rounds: float
-    texts: float
-    core_hours: float
-    hours: float
+    job: dict[str, float]
+    stages: list[Stage]
     disk: float
 
     @property
     def shuffled(self) -> float:
         """All bytes that are shuffled."""
-        return self.bands + self.documents + self.rows + self.rounds + self.texts
+        return sum(stage.shuffled for stage in self.stages)
+
+    @property
+    def core_hours(self) -> float:
+        """All processor hours."""
+        return sum(stage.core_hours for stage in self.stages)
+
+    @property
+    def hours(self) -> float:
+        """The hours of all stages."""
+        return sum(stage.hours for stage in self.stages)
+
+    @property
+    def cores(self) -> float:
+        """The cores of all executors."""
+        return self.job["executors"] * self.job["cores"]
 
 
-def costs(corpus: Corpus, constants: Constants | None = None) -> Costs:
+def costs(documents: float, **job: float) -> Costs:
     """What deduplication of a corpus costs.
 
     Parameters
     ----------
-    corpus : Corpus
-        The corpus and the cluster.
-    constants : Constants, optional
-        What was measured (default: as docs/spark-costs.md has it).
+    documents : float
+        How many documents there are.
+    **job
+        What docs/spark-costs.md explains: ``bytes`` of text of a document (default: 10,000),
+        ``executors`` (1,000), ``cores`` of each (1), ``matching``, ``buckets``, ``edges``, ``rounds``
+        and ``busy``.
 
     Returns
     -------
     Costs
-        Bytes, hours and disk.
+        Bytes, hours, memory and disk.
+
+    Raises
+    ------
+    InvalidError
+        A value is not above 0, or has no such name.
 
     Examples
     --------
-    >>> round(costs(Corpus(8e9)).bands / 1e12, 1)
-    2.7
+    >>> round(costs(8e9).stages[0].shuffled / 1e12, 1)
+    3.9
     """
-    c = constants or Constants()
-    found = corpus.documents * corpus.in_components
-    bands = corpus.documents * BANDS * BAND_BYTES
-    documents = corpus.documents * ROW_BYTES
-    rows = found * corpus.shared * (ROW_BYTES + NODE_BYTES)
-    rounds = found * corpus.edges * 2 * NODE_BYTES * corpus.rounds
-    texts = found * corpus.bytes * c.compressed
-    seconds = corpus.documents * (c.document_us * 1e-6 + corpus.bytes * c.byte_ns * 1e-9)
-    # Spark removes the files of a shuffle when nothing needs them: the bands end before the texts begin.
-    disk = max(bands + documents + rows, rows + texts)
-    return Costs(
-        bands, documents, rows, rounds, texts, seconds / 3600, seconds / 3600 / corpus.cores / corpus.busy, disk
-    )
+    given = {"documents": documents, **_DEFAULTS, **job}
+    whole, disk, stages = _native.spark_predict(",".join(f"{name}={value!r}" for name, value in given.items()))
+    made = [
+        Stage(name, shuffled, processor / 3600, seconds / 3600, memory)
+        for name, shuffled, processor, seconds, memory in stages
+    ]
+    return Costs(whole, made, disk)
 
 
-def join_hours(fingerprints: float, cores: float, packed: bool, constants: Constants | None = None) -> float:
+def join_hours(fingerprints: float, cores: float, packed: bool) -> float:
     """The hours in which fingerprints pass a batch of queries.
 
     Parameters
@@ -152,8 +129,6 @@ def join_hours(fingerprints: float, cores: float, packed: bool, constants: Const
         Cores of all executors.
     packed : bool
         Whether they are packed blocks.
-    constants : Constants, optional
-        What was measured.
 
     Returns
     -------
@@ -165,8 +140,7 @@ def join_hours(fingerprints: float, cores: float, packed: bool, constants: Const
     >>> join_hours(8e9, 100, packed=False) > join_hours(8e9, 100, packed=True)
     True
     """
-    c = constants or Constants()
-    return fingerprints / (c.block_rate if packed else c.row_rate) / cores / 3600
+    return fingerprints / (BLOCK_RATE if packed else ROW_RATE) / cores / 3600
 
 
 def _size(n: float) -> str:
@@ -181,40 +155,38 @@ def _time(hours: float) -> str:
     return f"{hours * 60:.3g} min" if hours < 2 else f"{hours:.3g} h"
 
 
-def report(corpus: Corpus) -> str:
+def report(found: Costs) -> str:
     """The costs as lines of text.
 
     Parameters
     ----------
-    corpus : Corpus
-        The corpus and the cluster.
+    found : Costs
+        What :func:`costs` gave.
 
     Returns
     -------
     str
-        A line for each cost.
+        A line for each stage, and for what all take.
     """
-    c = costs(corpus)
-    rows = [
-        ("text", _size(corpus.documents * corpus.bytes)),
-        ("shuffled: band keys", _size(c.bands)),
-        ("shuffled: a row for each document", _size(c.documents)),
-        ("shuffled: rows of shared buckets", _size(c.rows)),
-        ("shuffled: rounds of components", _size(c.rounds)),
-        ("shuffled: texts that are compared", _size(c.texts)),
-        ("shuffled, in all", f"{_size(c.shuffled)}, {c.shuffled / (corpus.documents * corpus.bytes):.2f} of the text"),
-        ("processor hours", f"{c.core_hours:,.0f}"),
-        (f"hours on {corpus.cores:g} cores", _time(c.hours)),
-        ("local disk of all executors", _size(c.disk)),
-        ("the same for each core", _size(c.disk / corpus.cores)),
-        ("fingerprints past queries, packed", _time(join_hours(corpus.documents, corpus.cores, True))),
+    text = found.job["documents"] * found.job["bytes"]
+    memory = max(stage.memory for stage in found.stages)
+    whole = Stage("in all", found.shuffled, found.core_hours, found.hours, memory)
+    lines = [f"{'stage':12} {'shuffled':>10} {'of text':>8} {'core hours':>11} {'time':>9} {'memory':>9}"]
+    lines += [
+        f"{s.name:12} {_size(s.shuffled):>10} {s.shuffled / text:8.3f} {s.core_hours:11,.1f} {_time(s.hours):>9} "
+        f"{_size(s.memory):>9}"
+        for s in [*found.stages, whole]
     ]
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name:{width}}  {value}" for name, value in rows)
+    lines += [
+        f"text: {_size(text)}; cores: {found.cores:g}",
+        f"local disk of each core: {_size(found.disk / found.cores)}",
+        f"fingerprints past queries, packed: {_time(join_hours(found.job['documents'], found.cores, True))}",
+    ]
+    return "\n".join(lines)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the costs of the corpus that the arguments describe.
+    """Print the costs of the job that the arguments describe.
 
     Parameters
     ----------
@@ -227,13 +199,13 @@ def main(arguments: list[str] | None = None) -> int:
         The status of the process.
     """
     parser = argparse.ArgumentParser(prog="python -m neardup.spark.costs", description=__doc__)
-    for field in fields(Corpus):
-        default = {} if field.name == "documents" else {"default": field.default}
-        parser.add_argument(f"--{field.name.replace('_', '-')}", type=float, required=not default, **default)  # type: ignore[arg-type]
-    given = vars(parser.parse_args(arguments))
-    if bad := [name for name, value in given.items() if not value > 0]:
-        parser.error(f"--{bad[0].replace('_', '-')} must be above 0")
-    print(report(Corpus(**given)))
+    for name, default in costs(1).job.items():
+        value = {"required": True} if name == "documents" else {"default": default}
+        parser.add_argument(f"--{name}", type=float, **value)
+    try:
+        print(report(costs(**vars(parser.parse_args(arguments)))))
+    except _native.InvalidError as error:
+        parser.error(str(error))
     return 0
 
 
