@@ -190,6 +190,21 @@ static bool begins_paragraph(const char *line, size_t len, bool after_blank)
 const struct nd_cut nd_cut_paragraphs = {
     .next = nd_cut_groups, .begins = begins_paragraph, .line_ends = 2, .can_skip = true};
 
+/* ---- Items of feeds ---- */
+
+enum nd_cut_answer nd_cut_end_stretch(struct nd_cutter *c, enum nd_cut_answer answer,
+                                      const char *bytes, size_t len, size_t *record_len)
+{
+    bool is_first = !c->has_info;
+
+    nd_cut_restart(c);
+    c->has_info = true;
+    c->is_info = is_first && answer == ND_CUT_BLANK;
+    c->lines = count_newlines(bytes, len);
+    *record_len = len;
+    return answer;
+}
+
 /* ---- Records that are files ---- */
 
 static enum nd_cut_answer cut_whole(struct nd_cutter *c, const char *bytes, size_t len, bool at_end,

@@ -82,6 +82,11 @@ extern const struct nd_cut nd_cut_csv;        /* a row of RFC 4180, with line en
 enum nd_cut_answer nd_cut_groups(struct nd_cutter *c, const char *bytes, size_t len, bool at_end,
                                  size_t *record_len);
 
+/* End an item of a feed, or a stretch that stands between items; the first stretch is the feed's head,
+ * unless an item comes first.  Returns the answer. */
+enum nd_cut_answer nd_cut_end_stretch(struct nd_cutter *c, enum nd_cut_answer answer,
+                                      const char *bytes, size_t len, size_t *record_len);
+
 /* The state of the record that has begun; starts from zeroes and the mode. */
 struct nd_cutter {
     const struct nd_cut *cut;

@@ -20,29 +20,6 @@ static bool begins_record(const struct nd_cutter *c, const struct nd_xml_piece *
     return c->cut == &nd_cut_news ? nd_tags_of_document(c->tags, piece) != NULL : is_item(piece);
 }
 
-static uint64_t count_lines(const char *bytes, size_t len)
-{
-    uint64_t n = 0;
-
-    for (const char *end = bytes + len; (bytes = memchr(bytes, '\n', (size_t)(end - bytes)));
-         bytes++)
-        n++;
-    return n;
-}
-
-static enum nd_cut_answer end_stretch(struct nd_cutter *c, enum nd_cut_answer answer,
-                                      const char *bytes, size_t len, size_t *record_len)
-{
-    bool is_first = !c->has_info;
-
-    nd_cut_restart(c);
-    c->has_info = true;
-    c->is_info = is_first && answer == ND_CUT_BLANK;
-    c->lines = count_lines(bytes, len);
-    *record_len = len;
-    return answer;
-}
-
 /* Cut off all that stands before the next item. */
 static enum nd_cut_answer cut_between(struct nd_cutter *c, const char *bytes, size_t len,
                                       bool at_end, size_t *record_len)
@@ -60,7 +37,7 @@ static enum nd_cut_answer cut_between(struct nd_cutter *c, const char *bytes, si
     }
     if (c->seen == len && !at_end)
         return ND_CUT_MORE;
-    return end_stretch(c, ND_CUT_BLANK, bytes, c->seen, record_len);
+    return nd_cut_end_stretch(c, ND_CUT_BLANK, bytes, c->seen, record_len);
 }
 
 /* An item, which has begun with its tag; items of the same name within it belong to it. */
@@ -80,9 +57,9 @@ static enum nd_cut_answer cut_item(struct nd_cutter *c, struct nd_view item, con
         if (piece.kind == ND_XML_START && !piece.is_empty)
             c->depth++;
         else if (piece.kind == ND_XML_END && --c->depth == 0)
-            return end_stretch(c, ND_CUT_RECORD, bytes, c->seen, record_len);
+            return nd_cut_end_stretch(c, ND_CUT_RECORD, bytes, c->seen, record_len);
     }
-    return at_end ? end_stretch(c, ND_CUT_RECORD, bytes, len, record_len) : ND_CUT_MORE;
+    return at_end ? nd_cut_end_stretch(c, ND_CUT_RECORD, bytes, len, record_len) : ND_CUT_MORE;
 }
 
 static enum nd_cut_answer cut_feed(struct nd_cutter *c, const char *bytes, size_t len, bool at_end,

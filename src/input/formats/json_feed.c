@@ -116,29 +116,6 @@ struct nd_view nd_json_feed_version(struct nd_view head)
 /* The place of the cutting in the feed (nd_cutter.stage). */
 enum { BEFORE_ITEMS, WITHIN_ITEMS, BEHIND_ITEMS };
 
-static uint64_t count_lines(const char *bytes, size_t len)
-{
-    uint64_t n = 0;
-
-    for (const char *end = bytes + len; (bytes = memchr(bytes, '\n', (size_t)(end - bytes)));
-         bytes++)
-        n++;
-    return n;
-}
-
-static enum nd_cut_answer end_stretch(struct nd_cutter *c, enum nd_cut_answer answer,
-                                      const char *bytes, size_t len, size_t *record_len)
-{
-    bool is_first = !c->has_info;
-
-    nd_cut_restart(c);
-    c->has_info = true;
-    c->is_info = is_first && answer == ND_CUT_BLANK;
-    c->lines = count_lines(bytes, len);
-    *record_len = len;
-    return answer;
-}
-
 /* Look for the array of items, and go into it. */
 static void seek_items(struct nd_cutter *c, const char *bytes, size_t len)
 {
@@ -175,12 +152,12 @@ static enum nd_cut_answer cut_between(struct nd_cutter *c, const char *bytes, si
            (bytes[c->seen] == ',' || nd_is_white(bytes[c->seen])))
         c->seen++;
     if (c->stage == WITHIN_ITEMS && c->seen < len && bytes[c->seen] != ']')
-        return end_stretch(c, ND_CUT_BLANK, bytes, c->seen, record_len);
+        return nd_cut_end_stretch(c, ND_CUT_BLANK, bytes, c->seen, record_len);
     if (c->stage == WITHIN_ITEMS && c->seen < len)
         c->stage = BEHIND_ITEMS;
     if (c->stage == BEHIND_ITEMS)
         c->seen = len;
-    return at_end ? end_stretch(c, ND_CUT_BLANK, bytes, len, record_len) : ND_CUT_MORE;
+    return at_end ? nd_cut_end_stretch(c, ND_CUT_BLANK, bytes, len, record_len) : ND_CUT_MORE;
 }
 
 /* Whether a byte ends a number or a word, which it does not belong to. */
@@ -204,18 +181,18 @@ static enum nd_cut_answer cut_item(struct nd_cutter *c, const char *bytes, size_
         state = pass(state, byte);
         if (was == OUTSIDE && state == OUTSIDE) {
             if (depth == 0 && i > 0 && ends_word(byte))
-                return end_stretch(c, ND_CUT_RECORD, bytes, i, record_len);
+                return nd_cut_end_stretch(c, ND_CUT_RECORD, bytes, i, record_len);
             depth += opens(byte) ? 1 : 0;
             if (closes(byte) && (depth == 0 || --depth == 0))
-                return end_stretch(c, ND_CUT_RECORD, bytes, i + 1, record_len);
+                return nd_cut_end_stretch(c, ND_CUT_RECORD, bytes, i + 1, record_len);
         } else if (was == INSIDE && state == OUTSIDE && depth == 0) {
-            return end_stretch(c, ND_CUT_RECORD, bytes, i + 1, record_len);
+            return nd_cut_end_stretch(c, ND_CUT_RECORD, bytes, i + 1, record_len);
         }
     }
     c->seen = i;
     c->csv_state = (int)state;
     c->depth = depth;
-    return at_end ? end_stretch(c, ND_CUT_RECORD, bytes, len, record_len) : ND_CUT_MORE;
+    return at_end ? nd_cut_end_stretch(c, ND_CUT_RECORD, bytes, len, record_len) : ND_CUT_MORE;
 }
 
 static enum nd_cut_answer cut_json_feed(struct nd_cutter *c, const char *bytes, size_t len,

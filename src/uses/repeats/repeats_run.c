@@ -164,6 +164,19 @@ static enum nd_status make_units(struct repeating *r, struct nd_pool *pool, stru
     return r->units ? ND_OK : no_memory(err);
 }
 
+/* Begin a run over the inputs that writes nothing, with what cuts texts into units. */
+static enum nd_status begin_rehearsal(struct repeating *r, struct nd_use *use,
+                                      const struct nd_run_options *options, struct nd_error *err)
+{
+    static const struct nd_run_request request = {
+        .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
+    enum nd_status status;
+
+    rewind_input(r);
+    status = nd_use_begin(use, options, &request, NULL, err);
+    return status == ND_OK ? make_units(r, use->run.pool, err) : status;
+}
+
 /* ---- The run before: anchors ----------------------------------------------------------------- */
 
 static void find_anchors(void *context, size_t task, unsigned worker)
@@ -272,14 +285,8 @@ static void release_anchors(struct repeating *r)
 static enum nd_status note_anchors(struct repeating *r, const struct nd_run_options *options,
                                    struct nd_error *err)
 {
-    static const struct nd_run_request request = {
-        .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
-    enum nd_status status;
+    enum nd_status status = begin_rehearsal(r, &r->before, options, err);
 
-    rewind_input(r);
-    status = nd_use_begin(&r->before, options, &request, NULL, err);
-    if (status == ND_OK)
-        status = make_units(r, r->before.run.pool, err);
     if (status == ND_OK)
         status = make_filter(r, err);
     if (status == ND_OK)
@@ -331,16 +338,10 @@ static enum nd_status add_parts(void *context, const struct nd_reading_batch *ba
 static enum nd_status find_near(struct repeating *r, const struct nd_run_options *options,
                                 struct nd_error *err)
 {
-    static const struct nd_run_request request = {
-        .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
-    enum nd_status status;
+    enum nd_status status = begin_rehearsal(r, &r->before, options, err);
 
-    rewind_input(r);
-    status = nd_use_begin(&r->before, options, &request, NULL, err);
     if (status == ND_OK && !(r->near = nd_near_parts_new(options, r->params, err)))
         status = ND_EIO;
-    if (status == ND_OK)
-        status = make_units(r, r->before.run.pool, err);
     if (status == ND_OK)
         status = nd_run_each_batch(&r->before.run, add_parts, r, err);
     status = nd_use_end(&r->before, status, 0, NULL, err);
@@ -410,14 +411,8 @@ static void release_lists(struct repeating *r)
 static enum nd_status find_cuts(struct repeating *r, const struct nd_run_options *options,
                                 struct nd_error *err)
 {
-    static const struct nd_run_request request = {
-        .ignores_signatures = true, .is_rehearsal = true, .bounds_memory = true};
-    enum nd_status status;
+    enum nd_status status = begin_rehearsal(r, &r->first, options, err);
 
-    rewind_input(r);
-    status = nd_use_begin(&r->first, options, &request, NULL, err);
-    if (status == ND_OK)
-        status = make_units(r, r->first.run.pool, err);
     if (status == ND_OK)
         status = make_cuts(r, err);
     if (status == ND_OK)
