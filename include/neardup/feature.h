@@ -108,6 +108,8 @@ struct nd_feature_params {
     enum nd_strip strip;
     /* For units of words. */
     enum nd_quoted_mail mail_quotes;
+    /* For who reads pages, as in struct nd_sketch_params: df tables that differ in it count other texts. */
+    enum nd_boilerplate boilerplate;
     /* The fewest code points of a term; 0: any (Kolcz 2004, §6.3: 4). */
     unsigned least_length;
     /* The most digits in a term; 32: any number (Kolcz 2004, §6.3: 1). */

@@ -412,6 +412,8 @@ void nd_df_counted_text(const struct nd_feature_params *features, char out[ND_DF
     if (!features)
         return;
     p = nd_df_counted(features);
+    if (p.boilerplate == ND_BOILERPLATE_DROP)
+        add_line(out, "boilerplate = drop");
     if (nd_unit_has_distance(p.unit))
         add_line(out, "distance = %u", p.distance);
     if (nd_unit_has_words(p.unit)) {
@@ -456,6 +458,23 @@ static const char *find_line(const char *text, const char *key, size_t len)
     return NULL;
 }
 
+/* Check that table and recipe read the same part of texts, which both say only where it is not all. */
+static enum nd_status check_same_texts(const char *has, const char *wanted, struct nd_error *err)
+{
+    static const char *const keys[] = {"boilerplate =", "mail_quotes ="};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        bool there = find_line(has, keys[i], strlen(keys[i])) != NULL;
+
+        if (there != (find_line(wanted, keys[i], strlen(keys[i])) != NULL))
+            return nd_fail(err, ND_EINVAL,
+                           "the df table counts other texts: it has \"%s %s\", the recipe \"%s "
+                           "%s\"",
+                           keys[i], there ? "drop" : "keep", keys[i], there ? "keep" : "drop");
+    }
+    return ND_OK;
+}
+
 enum nd_status nd_df_check(const struct nd_df *df, const struct nd_feature_params *features,
                            struct nd_error *err)
 {
@@ -465,6 +484,8 @@ enum nd_status nd_df_check(const struct nd_df *df, const struct nd_feature_param
     if (!*has)
         return ND_OK;
     nd_df_counted_text(features, wanted);
+    if (check_same_texts(has, wanted, err) != ND_OK)
+        return ND_EINVAL;
     for (const char *want = wanted; *want; want = next + 1) {
         size_t key = strcspn(want, "=") + 1;
         const char *found = find_line(has, want, key);

@@ -158,6 +158,7 @@ enum nd_status nd_template_check(const struct nd_feature_params *p, unsigned *wi
     shingles.width = *width;
     shingles.join_apostrophes = p->join_apostrophes;
     shingles.mail_quotes = p->mail_quotes;
+    shingles.boilerplate = p->boilerplate;
     return nd_df_check(p->template_table, &shingles, err);
 }
 

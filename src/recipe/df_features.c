@@ -24,6 +24,7 @@ enum nd_status nd_recipe_df_features(const struct nd_recipe *recipe, const char 
         return ND_EINVAL;
     s = nd_recipe_df_signature(recipe, which);
     *features = nd_feature_params_default();
+    features->boilerplate = recipe->dedup.sketch.boilerplate;
     if (weights)
         *weights = nd_weight_params_default();
     if (which ? strcmp(which, "terms") == 0 : !s)
@@ -44,6 +45,7 @@ enum nd_status nd_recipe_df_features(const struct nd_recipe *recipe, const char 
                        "left to count",
                        s->name);
     *features = s->feature;
+    features->boilerplate = recipe->dedup.sketch.boilerplate;
     if (weights)
         *weights = s->weight;
     return ND_OK;

@@ -408,6 +408,13 @@ static enum nd_status parse_text(struct parser *p, const char *text, size_t len)
     return status == ND_OK ? leave_text(p) : status;
 }
 
+/* Tell the signatures which part of pages is read: they share df tables only with those of the same. */
+static void share_boilerplate(struct nd_recipe *recipe)
+{
+    for (unsigned i = 0; i < recipe->method.n_signatures; i++)
+        recipe->method.signature[i].feature.boilerplate = recipe->dedup.sketch.boilerplate;
+}
+
 enum nd_status nd_recipe_parse(struct nd_recipe *recipe, const char *name, const char *text,
                                size_t len, struct nd_error *err)
 {
@@ -421,9 +428,11 @@ enum nd_status nd_recipe_parse(struct nd_recipe *recipe, const char *name, const
 
     if (status == ND_OK)
         status = parse_text(&p, text, len);
-    if (status == ND_OK)
-        *recipe = parsed;
-    return status;
+    if (status != ND_OK)
+        return status;
+    *recipe = parsed;
+    share_boilerplate(recipe);
+    return ND_OK;
 }
 
 /* ---- One key: "key" or "NAME.key", and "= value" ------------------------------------------------ */
@@ -469,7 +478,10 @@ enum nd_status nd_recipe_set(struct nd_recipe *recipe, const char *assignment, s
         return fail_at(&p, 0, "a [section], not a 'key = value'");
     if (take_section(&p, &ini.name) != ND_OK)
         return ND_EINVAL;
-    return assign(&p, ini.name, ini.value);
+    status = assign(&p, ini.name, ini.value);
+    if (status == ND_OK)
+        share_boilerplate(recipe);
+    return status;
 }
 
 /* Append the value of a key. */

@@ -78,3 +78,18 @@ found() {
     [ "$(neardup dedup -q --prefer language=fr 1.html 2.html 3.html)" = "3.html" ]
     [ "$(neardup pairs -q --id-field canonical 1.html 3.html | cut -f 1,2)" = $'http://x.org/a?0\thttp://x.org/a?1' ]
 }
+
+@test "boilerplate: a df table of pages read in one way is refused by a recipe that reads them in the other" {
+    some_pages
+    for way in keep drop; do
+        neardup df build -q --recipe seshasai-2009 --set boilerplate=$way a.html b.html c.html -o $way.df
+        neardup sketch -q --recipe seshasai-2009 --set boilerplate=$way --df $way.df a.html -o rows
+    done
+    run -1 cmp -s keep.df drop.df
+    run -2 neardup pairs -q --recipe seshasai-2009 --df drop.df a.html b.html
+    [[ $output == *'drop.df: the df table counts other texts: it has "boilerplate = drop", the recipe "boilerplate = keep"'* ]]
+    run -2 neardup pairs -q --recipe seshasai-2009 --set boilerplate=drop --df keep.df a.html b.html
+    [[ $output == *'keep.df: the df table counts other texts: it has "boilerplate = keep", the recipe "boilerplate = drop"'* ]]
+    run -2 neardup df merge keep.df drop.df -o both.df
+    [[ $output == *"boilerplate = drop"* ]]
+}

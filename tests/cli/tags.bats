@@ -79,5 +79,6 @@ article() {
     neardup sketch -q --tags built-in.tags n.sgm | cmp - without
     [ "$(wc -l <without)" -eq 3 ]
     grep -v " as page" built-in.tags >other.tags
-    ! neardup sketch -q --tags other.tags n.sgm | cmp -s - without
+    neardup sketch -q --tags other.tags n.sgm >with
+    run -1 cmp -s with without
 }
