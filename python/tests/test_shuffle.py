@@ -21,7 +21,9 @@ def make(recipe, texts, groups=None):
     groups = groups or ["" for _ in texts]
     _native.frame_append(frame, (tuple(texts), tuple(groups)), (bytes(len(texts)), bytes(len(texts))))
     rows = _native.rows_new(recipe._native)
-    return rows, *_native.rows_make(rows, frame, nodes_of(len(texts)), 1, ())
+    made, keys = _native.rows_make(rows, frame, nodes_of(len(texts)), 1, ())
+    assert not (keys and _native.rows_keys(rows, [made]))  # rows tell their keys, or do not
+    return rows, made, keys or _native.rows_keys(rows, [made])
 
 
 def parts_of(blobs, width, parts):
@@ -46,6 +48,13 @@ def edges_of(recipe, texts, parts, groups=None):
     for part in parts_of(entries, width + 8, parts):
         edges.append(_native.entries_link(rows, part))
     return edges
+
+
+def edges_at_once(recipe, texts, groups=None):
+    """All steps in one process."""
+    rows, made, keys = make(recipe, texts, groups)
+    told = _native.rows_keys(rows, [made])
+    return [_native.rows_link(rows, [made], [] if told else [keys])]
 
 
 def words(blob):
@@ -98,8 +107,8 @@ def test_documents_that_match_are_in_one_component(records, keys):
     node = nodes_of(len(texts))
     removed = neardup.dedup(texts, recipe=recipe).removed
     assert len(removed)
-    for parts in (1, 2, 7):
-        label = components(edges_of(recipe, texts, parts))
+    for parts in (None, 1, 2, 7):
+        label = components(edges_of(recipe, texts, parts) if parts else edges_at_once(recipe, texts))
         for row in removed:
             assert label[node[row["row"]]] == label[node[row["kept_row"]]]
         assert len(label) < 0.7 * len(texts)
@@ -150,6 +159,14 @@ def test_the_order_of_blobs_changes_nothing(records):
     texts = [record["text"] for record in records]
     edges = edges_of(recipe, texts, 5)
     assert components(edges) == components(edges[::-1]) == components(edges_of(recipe, texts, 1))
+    assert components(edges) == components(edges_at_once(recipe, texts))
+
+
+def test_keys_that_are_sorted_in_shares_find_the_same():
+    """More keys than are sorted at once: 21 of each document."""
+    texts = [f"number{i // 2} of{i // 2} pairs{i // 2} of texts" for i in range(210_000)]
+    recipe = neardup.Recipe()
+    assert components(edges_at_once(recipe, texts)) == components(edges_of(recipe, texts, 1))
 
 
 def test_documents_without_a_text_have_no_row():
@@ -164,6 +181,9 @@ def test_blobs_of_another_width_are_refused():
         lambda: _native.records_deal([b"12345678"], 4, 1),
         lambda: _native.records_deal([b"12345678"], 8, 0),
         lambda: _native.keys_buckets(rows, [b"1" * 17]),
+        lambda: _native.rows_keys(rows, [b"1" * 17]),
+        lambda: _native.rows_link(rows, [b"1" * 17], []),
+        lambda: _native.rows_link(rows, [], [b"1" * 17]),
         lambda: _native.entries_link(rows, [b"1" * 16]),
         lambda: _native.members_attach(4, [], []),
         lambda: _native.edges_contract([b"12345678"]),

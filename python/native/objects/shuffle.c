@@ -257,6 +257,8 @@ static enum nd_status make_row(struct making *m, size_t i, struct nd_error *err)
     if (status != ND_OK || n_keys == 0)
         return status;
     m->made.len += WORD + bytes;
+    if (nd_candidate_rows_tell_keys(m->rows))
+        return ND_OK;
     for (size_t k = 0; k < n_keys; k++)
         if (!append_pair(&m->keys, keys[k], m->node[i]))
             return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -264,8 +266,9 @@ static enum nd_status make_row(struct making *m, size_t i, struct nd_error *err)
 }
 
 /*
- * rows_make(rows, frame, nodes, within column, field columns): blobs of rows and of keys.  Columns
- * are numbers in the frame, 0: none; nodes is a buffer of 64 bits each.
+ * rows_make(rows, frame, nodes, within column, field columns): blobs of rows and of the keys that
+ * they do not tell themselves.  Columns are numbers in the frame, 0: none; nodes is a buffer of 64
+ * bits each.
  */
 static PyObject *rows_make(PyObject *module, PyObject *args)
 {
@@ -319,6 +322,48 @@ static PyObject *records_deal(PyObject *module, PyObject *args)
         list = deal_out(&records, width, parts);
     nd_buffer_release(&records);
     return list;
+}
+
+/* Append the keys that rows tell, or a share of them. */
+static bool append_keys(const struct nd_candidate_rows *rows, const struct nd_buffer *records,
+                        size_t share, size_t shares, struct nd_buffer *keys)
+{
+    size_t width = WORD + nd_candidate_rows_bytes(rows), n = records->len / width;
+    uint64_t key[ND_CANDIDATE_KEYS_MAX];
+
+    for (size_t i = 0; i < n; i++) {
+        const char *record = records->data + i * width;
+        size_t n_keys = nd_candidate_rows_keys(rows, record + WORD, key);
+
+        for (size_t k = 0; k < n_keys; k++)
+            if ((shares == 1 || part_of(key[k], shares) == share) &&
+                !append_pair(keys, key[k], word_at(record)))
+                return false;
+    }
+    return true;
+}
+
+/* rows_keys(rows, blobs of rows): a blob of the keys that they tell; b"" where they tell none. */
+static PyObject *rows_keys(PyObject *module, PyObject *args)
+{
+    struct nd_buffer records = {0}, keys = {0};
+    PyObject *capsule, *blobs, *result = NULL;
+    const struct nd_candidate_rows *rows;
+    bool ok = true;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &blobs) || !(rows = rows_of(capsule)))
+        return NULL;
+    if (gather(blobs, WORD + nd_candidate_rows_bytes(rows), &records)) {
+        Py_BEGIN_ALLOW_THREADS;
+        if (nd_candidate_rows_tell_keys(rows))
+            ok = append_keys(rows, &records, 0, 1, &keys);
+        Py_END_ALLOW_THREADS;
+        result = ok ? bytes_of(&keys) : PyErr_NoMemory();
+    }
+    nd_buffer_release(&records);
+    nd_buffer_release(&keys);
+    return result;
 }
 
 /* An edge from each of n sorted nodes to the first. */
@@ -607,6 +652,79 @@ static bool contract(const struct nd_buffer *edges, struct nd_buffer *out)
     return ok;
 }
 
+/* All at once: the buckets of a share of the keys at a time, so that they need not all be sorted. */
+struct at_once {
+    const struct nd_candidate_rows *rows;
+    struct nd_buffer records, keys, edges, members, entries, out;
+};
+
+enum { KEYS_AT_ONCE = 4 << 20 };
+
+static bool find_all_buckets(struct at_once *x)
+{
+    size_t width = WORD + nd_candidate_rows_bytes(x->rows);
+    size_t room = nd_candidate_rows_match_by_key(x->rows) ? 0 : nd_candidate_rows_key_room(x->rows);
+    size_t n_keys = 0, shares = 1;
+    uint64_t key[ND_CANDIDATE_KEYS_MAX];
+    bool ok = true;
+
+    if (!nd_candidate_rows_tell_keys(x->rows))
+        return find_buckets(&x->keys, room, &x->edges, &x->members);
+    for (size_t at = 0; at < x->records.len; at += width)
+        n_keys += nd_candidate_rows_keys(x->rows, x->records.data + at + WORD, key);
+    shares += n_keys / KEYS_AT_ONCE;
+    for (size_t share = 0; ok && share < shares; share++) {
+        x->keys.len = 0;
+        ok = append_keys(x->rows, &x->records, share, shares, &x->keys) &&
+             find_buckets(&x->keys, room, &x->edges, &x->members);
+    }
+    return ok;
+}
+
+static enum nd_status link_at_once(struct at_once *x, struct nd_error *err)
+{
+    size_t width = WORD + nd_candidate_rows_bytes(x->rows);
+    bool ok = find_all_buckets(x);
+    enum nd_status status;
+
+    nd_buffer_release(&x->keys);
+    ok = ok && attach_rows(&x->records, width, &x->members, &x->entries);
+    nd_buffer_release(&x->records);
+    if (!ok)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    status = link_all(x->rows, &x->entries, &x->edges, err);
+    if (status == ND_OK && !contract(&x->edges, &x->out))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    return status;
+}
+
+/* rows_link(rows, blobs of rows, blobs of keys that they do not tell): a blob of contracted edges. */
+static PyObject *rows_link(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *row_blobs, *key_blobs, *result = NULL;
+    struct at_once x = {0};
+    enum nd_status status;
+    struct nd_error err;
+
+    if (!PyArg_ParseTuple(args, "OOO", &capsule, &row_blobs, &key_blobs) ||
+        !(x.rows = rows_of(capsule)))
+        return NULL;
+    if (gather(row_blobs, WORD + nd_candidate_rows_bytes(x.rows), &x.records) &&
+        gather(key_blobs, PAIR, &x.keys)) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = link_at_once(&x, &err);
+        Py_END_ALLOW_THREADS;
+        result = status == ND_OK ? bytes_of(&x.out) : nd_py_raise(module, &err);
+    }
+    nd_buffer_release(&x.records);
+    nd_buffer_release(&x.keys);
+    nd_buffer_release(&x.edges);
+    nd_buffer_release(&x.members);
+    nd_buffer_release(&x.entries);
+    nd_buffer_release(&x.out);
+    return result;
+}
+
 /* edges_contract(blobs of edges): a blob of edges that connect the same nodes, fewer than these. */
 static PyObject *edges_contract(PyObject *module, PyObject *blobs)
 {
@@ -785,6 +903,8 @@ PyMethodDef nd_py_shuffle_functions[] = {
     {"rows_new", rows_new, METH_O, "A maker of rows for a recipe."},
     {"rows_width", rows_width, METH_O, "The bytes of a record with a node and a row."},
     {"rows_make", rows_make_reading, METH_VARARGS, "The rows and keys of a frame."},
+    {"rows_keys", rows_keys, METH_VARARGS, "The keys that rows tell."},
+    {"rows_link", rows_link, METH_VARARGS, "Edges between all documents that could match."},
     {"records_deal", records_deal, METH_VARARGS, "Records by the part that they go to."},
     {"keys_buckets", keys_buckets, METH_VARARGS, "Documents that share a key."},
     {"members_attach", members_attach, METH_VARARGS, "The rows of the members of buckets."},

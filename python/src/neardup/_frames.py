@@ -304,7 +304,7 @@ def _texts_of(rows: Sequence[Any], row: int) -> tuple[Any, ...]:
     return tuple(texts)
 
 
-def _append_rows(frame: Any, columns: Columns, rows: Sequence[Any], row: int) -> None:
+def append_rows(frame: Any, columns: Columns, rows: Sequence[Any], row: int) -> None:
     """Rows of `str`, or of mappings."""
     if not rows:
         return
@@ -349,7 +349,7 @@ def _read_rows(frame: Any, columns: Columns, rows: Iterator[Any]) -> list[Any]:
     """All rows, which are returned."""
     taken: list[Any] = []
     for some in _row_blocks(rows, columns):
-        _append_rows(frame, columns, some, len(taken))
+        append_rows(frame, columns, some, len(taken))
         taken += some
     return taken
 
@@ -360,7 +360,7 @@ def frames_of_rows(rows: Iterable[Any], columns: Columns) -> Iterator[tuple[Any,
     for some in _row_blocks(iter(rows), columns):
         wanted = _wanted(columns, isinstance(some[0], Mapping))
         frame = _native.frame_new(tuple(wanted.names))
-        _append_rows(frame, wanted, some, at)
+        append_rows(frame, wanted, some, at)
         yield frame, some
         at += len(some)
 

@@ -286,6 +286,18 @@ def test_components_are_found_by_rounds(spark, parts):
     assert rounds <= 12
 
 
+def test_many_tasks_link_what_one_does(spark, records, monkeypatch):
+    """Records that are too many for one task, known before or found out, and forests merged by a tree."""
+    from neardup.spark import _components, _dedup
+
+    monkeypatch.setattr(_dedup, "ONE_TASK_BYTES", 1000)
+    monkeypatch.setattr(_dedup, "COLLECTED", 0)
+    monkeypatch.setattr(_components, "BRANCHES", 2)
+    for small in (0, 1 << 30):
+        monkeypatch.setattr(_dedup, "SMALL_BYTES", small)
+        assert len(check(spark, records).removed) > 20
+
+
 # ---- Lost executors ----
 
 
@@ -346,10 +358,10 @@ def test_partitions_follow_from_the_bytes_of_the_input(spark, tmp_path, monkeypa
     size = sum(file.stat().st_size for file in (tmp_path / "in").glob("*.parquet"))
     spark.conf.set("spark.sql.shuffle.partitions", "123")
     try:
-        assert _dedup._partitions_of(stored) == least
+        assert _dedup._partitions_of(stored, _dedup._bytes_of(stored)) == least
         monkeypatch.setattr(_dedup, "PARTITION_BYTES", size // (4 * least))
-        assert 4 * least <= _dedup._partitions_of(stored) <= 6 * least
+        assert 4 * least <= _dedup._partitions_of(stored, _dedup._bytes_of(stored)) <= 6 * least
         rows = spark.sparkContext.parallelize([(1, "a")], 3 * least).toDF("n int, text string")
-        assert least <= _dedup._partitions_of(rows) <= 3 * least
+        assert least <= _dedup._partitions_of(rows, _dedup._bytes_of(rows)) <= 3 * least
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "4")

@@ -7,12 +7,15 @@ every executor too.  Importing this module needs none of them: the first call sa
 from ._dedup import Deduplicated, dedup
 from ._files import read_sketches, write_sketches
 from ._join import join_fingerprints, pack_fingerprints
+from ._lines import FilesDeduplicated, dedup_files
 from ._pairs import pairs
 from ._sketch import sketch
 
 __all__ = [
     "Deduplicated",
+    "FilesDeduplicated",
     "dedup",
+    "dedup_files",
     "join_fingerprints",
     "pack_fingerprints",
     "pairs",

@@ -6,7 +6,7 @@ that it goes to, and the records.  A step is a map over the partitions of such r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # The schema of what travels, and its kinds of records.
 BLOBS = "kind int, part int, blob binary"
+LABELS = "node bigint, component bigint"
 ROWS, KEYS, MEMBERS, ENTRIES, EDGES = range(5)
 
 PAIR = 16  # bytes of two nodes
@@ -74,9 +75,30 @@ def deal(kind: int, blobs: list[Any], width: int, parts: int) -> list[tuple[int,
     return [(kind, part, blob) for part, blob in _native.records_deal(blobs, width, parts)]
 
 
+def write_rows(made: Iterable[tuple[bytes, bytes]]) -> Iterator[pyarrow.RecordBatch]:
+    """Rows and keys, those of some batches in a blob."""
+
+    def blobs() -> Iterator[tuple[int, int, bytes]]:
+        rows: list[bytes] = []
+        keys: list[bytes] = []
+        size = 0
+        for more_rows, more_keys in made:
+            rows.append(more_rows)
+            keys.append(more_keys)
+            size += len(more_rows) + len(more_keys)
+            if size >= FLUSH:
+                yield (ROWS, 0, b"".join(rows))
+                yield (KEYS, 0, b"".join(keys))
+                rows, keys, size = [], [], 0
+        yield (ROWS, 0, b"".join(rows))
+        yield (KEYS, 0, b"".join(keys))
+
+    return write(blobs())
+
+
 @dataclass(frozen=True)
 class Sketching:
-    """How rows and keys are made of documents.
+    """How rows are made of documents, and the keys that rows do not tell themselves.
 
     The first column that is read is the node, the second tells whether the order is missing, and the
     third is the text.
@@ -86,29 +108,11 @@ class Sketching:
     columns: tuple[str, ...]
     within: int
     fields: tuple[int, ...]
-    parts: int
     refuses_nulls: bool
 
     def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        return write(self._blobs(batches))
-
-    def _blobs(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[tuple[int, int, bytes]]:
         maker = rows_of(self.recipe)
-        width = _native.rows_width(maker)
-        rows: list[bytes] = []
-        keys: list[bytes] = []
-        size = 0
-        for batch in batches:
-            made = self._make(maker, batch)
-            rows.append(made[0])
-            keys.append(made[1])
-            size += len(made[0]) + len(made[1])
-            if size >= FLUSH:
-                yield from deal(ROWS, rows, width, self.parts)
-                yield from deal(KEYS, keys, PAIR, self.parts)
-                rows, keys, size = [], [], 0
-        yield from deal(ROWS, rows, width, self.parts)
-        yield from deal(KEYS, keys, PAIR, self.parts)
+        return write_rows(self._make(maker, batch) for batch in batches)
 
     def _make(self, maker: Any, batch: pyarrow.RecordBatch) -> tuple[bytes, bytes]:
         import pyarrow
@@ -125,6 +129,81 @@ class Sketching:
         node = batch.column(0)
         nodes = memoryview(node.buffers()[1])[8 * node.offset : 8 * (node.offset + len(node))]
         return _native.rows_make(maker, frame, nodes, self.within, self.fields)
+
+
+# ---- One task ----
+
+
+def _label_at_once(recipe: str, most: int) -> Step:
+    """The component of every document that has one, in one task; a row of nulls: that is too much for one."""
+
+    def step(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        import pyarrow
+
+        found: dict[int, list[Any]] = {ROWS: [], KEYS: []}
+        size = 0
+        for batch in batches:
+            for kind, blobs in read([batch]).items():
+                if blobs:
+                    found[kind] += blobs
+                    size += sum(blob.size for blob in blobs)
+            if size > most:
+                nothing = pyarrow.array([None], pyarrow.int64())
+                yield pyarrow.RecordBatch.from_arrays([nothing, nothing], ["node", "component"])
+                return
+        yield from label([_native.rows_link(rows_of(recipe), found[ROWS], found[KEYS])])
+
+    return step
+
+
+def label(edges: Sequence[Any]) -> Iterator[pyarrow.RecordBatch]:
+    """Nodes and components of edges that are contracted."""
+    ends = [blob for _, blob in _native.edges_ends(edges, 1, True)]
+    yield labelled(ends)
+
+
+def labelled(ends: Sequence[Any]) -> pyarrow.RecordBatch:
+    """Nodes and components of both ends of stars."""
+    import pyarrow
+
+    nodes, labels = (pyarrow.py_buffer(blob) for blob in _native.ends_labels(ends))
+    arrays = [pyarrow.Array.from_buffers(pyarrow.int64(), part.size // 8, [None, part]) for part in (nodes, labels)]
+    return pyarrow.RecordBatch.from_arrays(arrays, ["node", "component"])
+
+
+def labels_at_once(sketched: DataFrame, recipe: str, most: int) -> pyarrow.Table | None:
+    """The component of every document that has one, found by one task.
+
+    Returns
+    -------
+    pyarrow.Table or None
+        ``node`` and ``component``; None: there are more than so many bytes of records.
+    """
+    one = sketched.select("kind", "part", "blob").repartition(1)
+    found = one.mapInArrow(_label_at_once(recipe, most), LABELS).toArrow()
+    return None if found.num_rows and found.column(0).null_count else found
+
+
+# ---- Many tasks ----
+
+
+def _deal(recipe: str, parts: int) -> Step:
+    """Rows by their nodes, and keys."""
+
+    def step(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        maker = rows_of(recipe)
+        width = _native.rows_width(maker)
+
+        def blobs() -> Iterator[tuple[int, int, bytes]]:
+            for batch in batches:
+                found = read([batch])
+                yield from deal(ROWS, found[ROWS], width, parts)
+                keys = [*found[KEYS], _native.rows_keys(maker, found[ROWS])]
+                yield from deal(KEYS, keys, PAIR, parts)
+
+        return write(blobs())
+
+    return step
 
 
 def _find_buckets(recipe: str, parts: int) -> Step:
@@ -172,7 +251,7 @@ def to_parts(blobs: DataFrame, parts: int) -> DataFrame:
     return blobs.repartition(parts, "part")
 
 
-def edges_of(sketched: DataFrame, recipe: str, parts: int) -> tuple[DataFrame, DataFrame]:
+def edges_of(sketched: DataFrame, recipe: str, parts: int) -> tuple[DataFrame, tuple[DataFrame, ...]]:
     """Edges that connect all documents that could match; and what is worth holding until they are made.
 
     Parameters
@@ -180,13 +259,12 @@ def edges_of(sketched: DataFrame, recipe: str, parts: int) -> tuple[DataFrame, D
     sketched : DataFrame
         What :class:`Sketching` made.
     """
-    keyed = to_parts(of_kind(sketched, KEYS), parts)
-    bucketed = keyed.mapInArrow(_find_buckets(recipe, parts), BLOBS)
-    bucketed.persist()
-    attached = to_parts(of_kind(sketched, ROWS).union(of_kind(bucketed, MEMBERS)), parts)
+    dealt = sketched.mapInArrow(_deal(recipe, parts), BLOBS).persist()
+    bucketed = to_parts(of_kind(dealt, KEYS), parts).mapInArrow(_find_buckets(recipe, parts), BLOBS).persist()
+    attached = to_parts(of_kind(dealt, ROWS).union(of_kind(bucketed, MEMBERS)), parts)
     entries = to_parts(attached.mapInArrow(_attach(recipe, parts), BLOBS), parts)
     linked = entries.mapInArrow(_link(recipe), BLOBS)
-    return linked.union(of_kind(bucketed, EDGES)), bucketed
+    return linked.union(of_kind(bucketed, EDGES)), (bucketed, dealt)
 
 
 def columns_for(text: str, within: str | None, fields: Iterable[str]) -> tuple[Columns, int, tuple[int, ...]]:

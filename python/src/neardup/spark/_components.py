@@ -12,18 +12,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ._candidates import BLOBS, EDGES, PAIR, Step, read, to_parts, write
+from ._candidates import BLOBS, EDGES, LABELS, PAIR, Step, labelled, read, to_parts, write
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame
 
-# So many edges, 32 MB, are contracted by one task of an executor: a round would take longer.
-ONE_TASK = 2 << 20
+# So many edges, 128 MB, are contracted by one task of an executor, and its forest is smaller yet: a
+# round would take longer.
+ONE_TASK = 8 << 20
+# So many tasks of a tree send their forests to one.
+BRANCHES = 16
 # After so many rounds one task ends the work whatever is left; 30 suffice for any graph that was tried.
 ROUNDS = 60
-
-LABELS = "node bigint, component bigint"
 
 
 def _to_ends(parts: int, both: bool) -> Step:
@@ -52,11 +53,15 @@ def _contract() -> Step:
 
 
 def _label(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    import pyarrow
+    yield labelled(read(batches)[EDGES])
 
-    nodes, labels = (pyarrow.py_buffer(blob) for blob in _native.ends_labels(read(batches)[EDGES]))
-    arrays = [pyarrow.Array.from_buffers(pyarrow.int64(), part.size // 8, [None, part]) for part in (nodes, labels)]
-    yield pyarrow.RecordBatch.from_arrays(arrays, ["node", "component"])
+
+def _contracted(graph: DataFrame, parts: int) -> DataFrame:
+    """The edges contracted by one task, after as many levels of fewer tasks as a tree of them has."""
+    while parts > BRANCHES:
+        parts = -(-parts // BRANCHES)
+        graph = graph.repartition(parts).mapInArrow(_contract(), BLOBS)
+    return graph.repartition(1).mapInArrow(_contract(), BLOBS)
 
 
 def _large_star(edges: DataFrame, parts: int) -> DataFrame:
@@ -116,7 +121,7 @@ def components(edges: DataFrame, parts: int, one_task: int = ONE_TASK) -> tuple[
             break
         graph = _small_star(starred, parts)
     else:
+        graph = _contracted(graph, parts)
         parts = 1
-        graph = graph.repartition(1).mapInArrow(_contract(), BLOBS)
     ends = to_parts(graph.mapInArrow(_to_ends(parts, True), BLOBS), parts)
     return ends.mapInArrow(_label, LABELS), rounds

@@ -12,13 +12,13 @@ from .._dedup import Result as LocalResult
 from .._dedup import dedup as local_dedup
 from .._plan import recipe_of
 from .._recipe import Recipe, Value
-from ._candidates import BLOBS, Sketching, columns_for, edges_of, rows_of
+from ._candidates import BLOBS, Sketching, columns_for, edges_of, labels_at_once, rows_of
 from ._components import components
-from ._session import need_column, need_spark, need_text
+from ._session import cores_of, is_classic, need_column, need_spark, need_text
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 # So many documents in components are made known to every executor, 16 bytes each; of more, the texts
 # are joined with their components by a shuffle.
@@ -28,6 +28,12 @@ KNOWN_TO_ALL = 1_000_000
 PARTITION_BYTES = 16 << 20
 # Spark estimates 2^63 - 1 bytes if it knows nothing; so an estimate above this is none.
 UNKNOWN_BYTES = 1 << 62
+# Records of so many bytes, of 880,000 documents, are linked by one task; and inputs of fewer bytes than
+# these are sketched in the hope that it suffices.
+ONE_TASK_BYTES = 128 << 20
+SMALL_BYTES = 1 << 30
+# The manifest of so many documents in components is made when they are found, and known to the driver.
+COLLECTED = 100_000
 # Bytes of text after which whole components are decided.
 DECIDE_BYTES = 32 << 20
 
@@ -62,9 +68,10 @@ class Documents:
     others: tuple[str, ...]  # that the decision reads: of the policy, and of features
     fields: tuple[str, ...]
     parts: int
+    is_small: bool  # as far as the bytes of its input tell
 
 
-def _refuse(recipe: Recipe | str | None, made: Recipe) -> None:
+def refuse(recipe: Recipe | str | None, made: Recipe) -> None:
     """Raise where a recipe does not run on Spark; rows_new says why: executors have no df tables."""
     try:
         rows_of(made.text)
@@ -105,27 +112,37 @@ def documents_of(
         kind = need_column(df, name)
         if kind.startswith(("map", "variant", "struct", "array")):
             raise _native.InvalidError(f"order_by: column '{name}' holds {kind}, not a plain value")
-    _refuse(recipe, made)
+    refuse(recipe, made)
+    size = _bytes_of(df)
     if partitions is None:
-        partitions = _partitions_of(df)
+        partitions = _partitions_of(df, size)
     if partitions < 1:
         raise _native.InvalidError(f"partitions: {partitions} is less than 1")
     names = tuple(dict.fromkeys(([id] if id else []) + list(order)))
     read = tuple(dict.fromkeys(name for name in (within, *others, *fields) if name is not None))
-    return Documents(df, made, text, names, order, within, read, fields, partitions)
+    return Documents(
+        df, made, text, names, order, within, read, fields, partitions, (size or SMALL_BYTES) < SMALL_BYTES
+    )
 
 
-def _partitions_of(df: DataFrame) -> int:
-    """As many partitions as the bytes of the input fill, and two for each core at least.
-
-    Spark estimates the bytes; where it does not know them, of a frame made of an RDD, the estimate is
-    without measure, and the partitions of the frame decide.
-    """
-    least: int = 2 * df.sparkSession.sparkContext.defaultParallelism
+def _bytes_of(df: DataFrame) -> int | None:
+    """The bytes of the input as Spark estimates them; None: it does not say, of an RDD or by Spark Connect."""
+    if not is_classic(df.sparkSession):
+        return None
     plan: Any = df._jdf.queryExecution().optimizedPlan()
     size = int(str(plan.stats().sizeInBytes()))
-    wanted: int = -(-size // PARTITION_BYTES) if size < UNKNOWN_BYTES else df.rdd.getNumPartitions()
-    return max(least, wanted)
+    return size if size < UNKNOWN_BYTES else None
+
+
+def _partitions_of(df: DataFrame, size: int | None) -> int:
+    """As many partitions as the bytes of the input fill, and two for each core at least.
+
+    Where Spark does not know the bytes, the partitions of the frame decide.
+    """
+    least = 2 * cores_of(df.sparkSession)
+    if size is not None:
+        return max(least, -(-size // PARTITION_BYTES))
+    return max(least, df.rdd.getNumPartitions()) if is_classic(df.sparkSession) else least
 
 
 def _sketched(documents: Documents, refuses_nulls: bool) -> DataFrame:
@@ -140,7 +157,7 @@ def _sketched(documents: Documents, refuses_nulls: bool) -> DataFrame:
     for name in documents.order:
         is_missing = is_missing | F.col(quoted(name)).isNull()
     names = tuple(str(name) for name in columns.names)
-    sketching = Sketching(documents.recipe.text, names, within, fields, documents.parts, refuses_nulls)
+    sketching = Sketching(documents.recipe.text, names, within, fields, refuses_nulls)
     # Columns of one name could stand twice: the text as a field, too.
     read = [F.col(quoted(name)).alias(f"c{i}") for i, name in enumerate(names)]
     return df.select(_node(documents.order), is_missing, *read).mapInArrow(sketching, BLOBS)
@@ -161,6 +178,41 @@ def _node(order: Sequence[str]) -> Any:
     return F.xxhash64(*(F.col(quoted(name)) for name in order)).alias(NODE)
 
 
+class Candidates(NamedTuple):
+    """How candidates are found: by which recipe, whether in the hope that one task suffices, by how many else."""
+
+    recipe: str
+    is_small: bool
+    parts: int
+
+
+def find_labels(spark: SparkSession, sketched: DataFrame, how: Candidates) -> tuple[DataFrame, int]:
+    """The component of every document that has one, and how many documents these are.
+
+    One task finds them where it has room for the records of all documents.  Where the bytes of the
+    input say so, it gets the records at once; else they are held and counted first.
+    """
+    from pyspark.sql import functions as F
+
+    found = labels_at_once(sketched, how.recipe, ONE_TASK_BYTES) if how.is_small else None
+    if found is None:
+        sketched = sketched.persist()
+        size = sum(row[0] for row in sketched.select(F.length("blob")).collect())
+        if size <= ONE_TASK_BYTES:
+            found = labels_at_once(sketched, how.recipe, ONE_TASK_BYTES)
+    if found is not None:
+        labels, n = spark.createDataFrame(found), found.num_rows
+    else:
+        edges, held = edges_of(sketched, how.recipe, how.parts)
+        labels, _ = components(edges, how.parts)
+        labels = labels.persist()
+        n = labels.count()
+        for df in (edges, *held):
+            df.unpersist()
+    sketched.unpersist()
+    return labels.select(F.col("node").alias(NODE), F.col("component").alias(COMPONENT)), n
+
+
 def in_components(documents: Documents, refuses_nulls: bool) -> tuple[DataFrame, int]:
     """The documents that could match others, each component in one partition and in order.
 
@@ -173,17 +225,11 @@ def in_components(documents: Documents, refuses_nulls: bool) -> tuple[DataFrame,
     """
     from pyspark.sql import functions as F
 
-    sketched = _sketched(documents, refuses_nulls).persist()
-    edges, bucketed = edges_of(sketched, documents.recipe.text, documents.parts)
-    labels, _ = components(edges, documents.parts)
-    labels = labels.persist()
-    n = labels.count()
-    for df in (edges, bucketed, sketched):
-        df.unpersist()
+    how = Candidates(documents.recipe.text, documents.is_small, documents.parts)
+    labels, n = find_labels(documents.df.sparkSession, _sketched(documents, refuses_nulls), how)
     texts = dict.fromkeys((*documents.names, documents.text, *documents.others))
     df = documents.df.where(F.col(quoted(documents.text)).isNotNull())
     df = df.select(*(F.col(quoted(name)) for name in texts), _node(documents.order))
-    labels = labels.select(F.col("node").alias(NODE), F.col("component").alias(COMPONENT))
     found = df.join(F.broadcast(labels) if n <= KNOWN_TO_ALL else labels, NODE).drop(NODE)
     together = found.repartition(documents.parts, COMPONENT)
     return together.sortWithinPartitions(COMPONENT, *map(quoted, documents.order)), n
@@ -265,17 +311,17 @@ class Deciding:
         for rows in ("row", "kept_row", "via_row"):
             for name in self.names:
                 arrays.append(table.column(name).take(removed.column(rows)))
-        for name, kind in _evidence_types().items():
+        for name, kind in evidence_types().items():
             arrays.append(removed.column(name).cast(kind))
         yield from pyarrow.Table.from_arrays(arrays, names=self.columns()).combine_chunks().to_batches()
 
     def columns(self) -> list[str]:
         """The names of the columns of a manifest."""
         names = [prefix + name for prefix in ("", "kept_", "via_") for name in self.names]
-        return names + list(_evidence_types())
+        return names + list(evidence_types())
 
 
-def _evidence_types() -> dict[str, pyarrow.DataType]:
+def evidence_types() -> dict[str, pyarrow.DataType]:
     import pyarrow
 
     return {
@@ -313,7 +359,8 @@ def dedup(
 
     The survivors and the manifest are those of :func:`neardup.dedup`, for rows that come in the order
     of `order_by`: partitions, executors and their failures change nothing.  Candidates are found when
-    this function is called; the decisions are made when a result is used.
+    this function is called.  The decisions are made then, too, if no more than 100,000 documents could
+    match others, and else when a result is used.
 
     Parameters
     ----------
@@ -377,7 +424,11 @@ def dedup(
     together, n = in_components(documents, nulls == "raise")
     preferred = (prefer[0], tuple(prefer[1])) if prefer else None
     deciding = Deciding(made.text, text, documents.names, documents.order, within, preferred)
-    manifest = together.mapInArrow(deciding, _schema(documents)).persist()
+    manifest = together.mapInArrow(deciding, _schema(documents))
+    if n <= COLLECTED:
+        manifest = df.sparkSession.createDataFrame(manifest.toArrow(), _schema(documents))
+    else:
+        manifest = manifest.persist()
     removed = manifest.select(*(F.col(quoted(name)) for name in documents.order))
     survivors = df.join(F.broadcast(removed) if n <= KNOWN_TO_ALL else removed, list(documents.order), "left_anti")
     survivors = survivors.select(*(F.col(quoted(name)) for name in df.columns))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import _native
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 # What pip installs; tools/test-spark.sh takes the same.
 NEEDED = "'pyspark>=4,<5' pyarrow pandas"
@@ -24,6 +24,18 @@ def need_spark() -> None:
 
     if int(pyspark.__version__.partition(".")[0]) < 4:
         raise ImportError(f"neardup.spark needs PySpark 4, not {pyspark.__version__}: pip install {NEEDED}")
+
+
+def is_classic(spark: SparkSession) -> bool:
+    """Whether a session is one of Java in this process, and not a client of Spark Connect."""
+    return not type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def cores_of(spark: SparkSession) -> int:
+    """How many tasks run at once; Spark Connect does not tell, so that its setting or 4 counts."""
+    if is_classic(spark):
+        return int(spark.sparkContext.defaultParallelism)
+    return int(spark.conf.get("spark.default.parallelism", "4") or 4)
 
 
 def need_column(df: DataFrame, name: str, kinds: tuple[str, ...] = (), what: str = "") -> str:
