@@ -33,10 +33,9 @@ bool nd_input_unpack_ahead(struct nd_input *input, const struct nd_pool *pool, s
 {
     struct nd_unpack_ahead *u = calloc(1, sizeof *u + files * sizeof *u->open);
 
-    if (!u || !nd_monitor_init(&u->monitor)) {
-        free(u);
+    if (!u)
         return false;
-    }
+    nd_monitor_init(&u->monitor);
     u->pool = pool;
     u->files = files;
     u->window_bytes = window_bytes;

@@ -48,11 +48,11 @@ struct nd_jobs *nd_jobs_new(struct nd_workspaces *workspaces, unsigned n, struct
 {
     struct nd_jobs *jobs = calloc(1, sizeof *jobs);
 
-    if (!jobs || !nd_monitor_init(&jobs->monitor)) {
-        free(jobs);
+    if (!jobs) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
+    nd_monitor_init(&jobs->monitor);
     jobs->workspaces = workspaces;
     jobs->thread = nd_alloc_array(n, sizeof *jobs->thread);
     while (jobs->thread && jobs->n_threads < n &&

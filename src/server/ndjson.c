@@ -84,10 +84,9 @@ struct nd_ndjson *nd_ndjson_new(struct nd_exchange *x)
 {
     struct nd_ndjson *s = calloc(1, sizeof *s);
 
-    if (!s || !nd_monitor_init(&s->monitor)) {
-        free(s);
+    if (!s)
         return NULL;
-    }
+    nd_monitor_init(&s->monitor);
     s->x = x;
     s->job = (struct nd_job){run, s, NULL};
     for (int i = 0; i < GROUPS; i++)

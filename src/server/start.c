@@ -255,11 +255,11 @@ struct nd_server *nd_server_start(struct nd_store *store, const struct nd_server
     struct nd_server *server = calloc(1, sizeof *server);
     struct nd_error own = {.message = ""};
 
-    if (!server || !nd_monitor_init(&server->monitor)) {
-        free(server);
+    if (!server) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
+    nd_monitor_init(&server->monitor);
     server->store = store;
     (void)!getrandom(server->secret, sizeof server->secret, 0);
     own.status = keep_options(server, options, &own);

@@ -53,11 +53,11 @@ struct nd_workspaces *nd_workspaces_new(struct nd_store *store, size_t n, struct
 {
     struct nd_workspaces *all = calloc(1, sizeof *all);
 
-    if (!all || !nd_monitor_init(&all->monitor)) {
-        free(all);
+    if (!all) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
+    nd_monitor_init(&all->monitor);
     all->store = store;
     for (size_t i = 0; i < n; i++) {
         struct nd_workspace *w = workspace_new(store, err);

@@ -30,16 +30,14 @@ struct nd_spool *nd_spool_new(const char *dir, struct nd_error *err)
 {
     struct nd_spool *s = calloc(1, sizeof *s);
 
-    if (!s || !(s->dir = nd_text_copy(dir)) || !(s->late = calloc(1, sizeof *s->late)) ||
-        !nd_monitor_init(&s->late->monitor)) {
-        if (s) {
+    if (!s || !(s->dir = nd_text_copy(dir)) || !(s->late = calloc(1, sizeof *s->late))) {
+        if (s)
             free(s->dir);
-            free(s->late);
-        }
         free(s);
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
+    nd_monitor_init(&s->late->monitor);
     s->fd = nd_temporary_spool(dir);
     if (s->fd < 0) {
         nd_fail(err, ND_EIO, "%s: cannot create a temporary file in it: %s", dir, strerror(errno));

@@ -1,11 +1,10 @@
 /* thread.c - a mutex with its condition, for threads of a program that runs on */
 #include "base/thread/thread.h"
 
-bool nd_monitor_init(struct nd_monitor *m)
+void nd_monitor_init(struct nd_monitor *m)
 {
     nd_mutex_init(&m->mutex);
     nd_condition_init(&m->changed);
-    return true;
 }
 
 void nd_monitor_release(struct nd_monitor *m)

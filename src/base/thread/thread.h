@@ -15,7 +15,7 @@ struct nd_monitor {
     struct nd_mutex mutex;
     struct nd_condition changed;
 };
-bool nd_monitor_init(struct nd_monitor *m); /* false: out of memory */
+void nd_monitor_init(struct nd_monitor *m);
 void nd_monitor_release(struct nd_monitor *m);
 void nd_monitor_enter(struct nd_monitor *m);
 void nd_monitor_leave(struct nd_monitor *m);

@@ -145,11 +145,10 @@ struct nd_ahead_stream *nd_ahead_stream_new(struct nd_stream *inner, size_t wind
     a->stream.close = ahead_close;
     a->inner = inner;
     a->size = window_bytes;
-    if (nd_monitor_init(&a->monitor)) {
-        if (nd_thread_start(&a->thread, make_bytes, a))
-            return a;
-        nd_monitor_release(&a->monitor);
-    }
+    nd_monitor_init(&a->monitor);
+    if (nd_thread_start(&a->thread, make_bytes, a))
+        return a;
+    nd_monitor_release(&a->monitor);
     free(a);
     return NULL;
 }

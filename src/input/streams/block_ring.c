@@ -92,8 +92,10 @@ bool nd_block_ring_init(struct nd_block_ring *r, size_t n, unsigned threads)
     r->n_threads = threads;
     r->block = calloc(n, sizeof *r->block);
     r->thread = calloc(threads + 1, sizeof *r->thread);
-    if (r->block && r->thread && nd_monitor_init(&r->monitor))
+    if (r->block && r->thread) {
+        nd_monitor_init(&r->monitor);
         return true;
+    }
     free(r->block);
     free(r->thread);
     return false;

@@ -116,7 +116,8 @@ struct nd_peers *nd_peers_new(void *owner, struct nd_error *err)
 {
     struct nd_peers *all = calloc(1, sizeof *all);
 
-    if (all && nd_monitor_init(&all->monitor)) {
+    if (all) {
+        nd_monitor_init(&all->monitor);
         all->owner = owner;
         if (nd_thread_start(&all->thread, watch, all))
             return all;

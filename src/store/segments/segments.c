@@ -116,11 +116,11 @@ struct nd_segments *nd_segments_open(const char *folder, struct nd_segments_end 
 {
     struct nd_segments *s = calloc(1, sizeof *s);
 
-    if (!s || !nd_monitor_init(&s->monitor)) {
-        free(s);
+    if (!s) {
         out_of_memory(err);
         return NULL;
     }
+    nd_monitor_init(&s->monitor);
     s->segment_bytes = segment_bytes;
     s->read_only = read_only;
     set_end(s, end);

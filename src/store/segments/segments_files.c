@@ -54,13 +54,12 @@ struct nd_segment_files *nd_segment_files_new(const char *folder, bool read_only
 {
     struct nd_segment_files *files = calloc(1, sizeof *files);
 
-    if (!files || !(files->folder = strdup(folder)) || !nd_monitor_init(&files->monitor)) {
-        if (files)
-            free(files->folder);
+    if (!files || !(files->folder = strdup(folder))) {
         free(files);
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
+    nd_monitor_init(&files->monitor);
     files->read_only = read_only;
     files->folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (files->folder_fd >= 0)

@@ -441,11 +441,11 @@ struct nd_compactor *nd_compactor_start(struct nd_store *store, unsigned period_
 {
     struct nd_compactor *c = calloc(1, sizeof *c);
 
-    if (!c || !nd_monitor_init(&c->monitor)) {
-        free(c);
+    if (!c) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
+    nd_monitor_init(&c->monitor);
     c->store = store;
     c->period_ms = period_ms;
     c->has_thread = nd_thread_start(&c->thread, look_now_and_then, c);

@@ -479,9 +479,10 @@ static struct nd_store *new_store(const char *folder, const struct nd_store_opti
     store->tables = calloc(1, sizeof *store->tables);
     store->index_lock = nd_rwlock_new();
     store->queue.end = &store->queue.first;
-    if (store->folder && store->sets && store->tables && store->index_lock &&
-        nd_monitor_init(&store->queue.monitor))
+    if (store->folder && store->sets && store->tables && store->index_lock) {
+        nd_monitor_init(&store->queue.monitor);
         return store;
+    }
     free(store->folder);
     nd_label_sets_free(store->sets);
     free(store->tables);

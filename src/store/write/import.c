@@ -101,8 +101,7 @@ static enum nd_store_result submit(struct nd_session *session, struct imported *
 {
     enum nd_store_result result;
 
-    if (!nd_monitor_init(&all->monitor))
-        return nd_store_fail(err, ND_STORE_NO_MEMORY, "out of memory for an import");
+    nd_monitor_init(&all->monitor);
     result = nd_store_submit(session->store, all->write, all->n, note_done, all, err);
     if (result == ND_STORE_OK) {
         nd_monitor_enter(&all->monitor);

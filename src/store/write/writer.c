@@ -573,8 +573,7 @@ enum nd_status nd_store_run(struct nd_store *store,
     struct waiting waiting = {.job = job, .context = context};
     enum nd_status status;
 
-    if (!nd_monitor_init(&waiting.monitor))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
+    nd_monitor_init(&waiting.monitor);
     status = submit_job(store, &waiting, err);
     if (status == ND_OK) {
         nd_monitor_enter(&waiting.monitor);
