@@ -10,7 +10,6 @@ may=(
     src/store/       # the service: sockets, folders that are locked, LMDB; built for Linux alone
     src/server/      # the same
     cli/service/     # its commands, and watch, which inotify tells of changes
-    src/input/library/run_filter.c # --filter runs other programs in a sandbox of Linux
     cli/lab/         # runs other programs beside one another; left out where the service is
 )
 allowed=$(IFS='|' && echo "^(${may[*]})")

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/system/c_functions.h"
 #include "base/system/naming.h"
+#include "base/system/run_program.h"
 
 /*
  * Each was chosen because it is small, writes UTF-8 whatever the locale is, and ends with a status
@@ -168,6 +170,45 @@ const char *nd_filter_package(const char *command)
         if (READY[i].command == command)
             return READY[i].package;
     return NULL;
+}
+
+/* ---- One run ---- */
+
+static bool take_text(void *text, const char *bytes, size_t n)
+{
+    return nd_buffer_append(text, bytes, n);
+}
+
+int nd_filter_run(const char *command, struct nd_view document,
+                  const struct nd_filter_limits *limits, struct nd_buffer *text, char *reason,
+                  size_t reason_bytes)
+{
+    enum { SHOWN_BYTES = 60 };
+    const char *package = nd_filter_package(command);
+    char missing[80], why[200];
+    const struct nd_program program = {.command = command,
+                                       .document = document.data,
+                                       .document_len = document.len,
+                                       .seconds = limits->seconds,
+                                       .memory_bytes = limits->memory_bytes,
+                                       .output_bytes = limits->output_bytes,
+                                       .if_missing = package ? missing : NULL,
+                                       .take = take_text,
+                                       .context = text};
+    int status;
+
+    (void)snprintf(missing, sizeof missing, "is not installed: Debian's package %s brings it",
+                   package ? package : "");
+    status = nd_program_run(&program, why, sizeof why);
+    if (status == 0)
+        (void)snprintf(reason, reason_bytes, "the filter '%.*s%s' %s", SHOWN_BYTES, command,
+                       strlen(command) > SHOWN_BYTES ? "…" : "", why);
+    return status < 0 ? ND_ENOMEM : status;
+}
+
+void nd_filter_abandon(void)
+{
+    nd_programs_abandon();
 }
 
 /* ---- Limits ---- */

@@ -1,16 +1,18 @@
-/* run_filter.c - a filter run on one document, within limits of time, memory and output */
+/* linux_program.c - a program run on one document, within limits of time, memory and output */
 
 /*
  * The document is an unnamed file, so that the program may read it as often and where it likes, and
  * nobody waits for it to read.  The shell sets the limits and runs the command in a process group
  * of its own, which is killed at the end whatever happened, so that nothing of it stays.  The
  * program is started by posix_spawn: copying the tables of pages of a large process by fork takes
- * longer than most filters run.
+ * longer than most of them run.
  */
+#ifdef __linux__
 #define _GNU_SOURCE
-#include "input/library/text_filter.h"
+#include "base/system/run_program.h"
+#include "base/system/threads.h"
 
-#include "base/thread/thread.h"
+#include <neardup/error.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +50,7 @@ static _Atomic pid_t *take_place(void)
 }
 
 /* Wait for programs that other threads are starting at this moment, but not for ever. */
-void nd_filter_abandon(void)
+void nd_programs_abandon(void)
 {
     const struct timespec moment = {.tv_nsec = 100000};
     int patience = 20000;
@@ -66,14 +68,11 @@ void nd_filter_abandon(void)
 
 /* ---- Starting it ---- */
 
-enum { SAID_BYTES = 4096, SHOWN_BYTES = 60 };
+enum { SAID_BYTES = 4096 };
 
 struct program_run {
-    const char *command;
-    struct nd_view document;
-    const struct nd_filter_limits *limits;
-    struct nd_buffer *text;
-    size_t begin; /* of what it wrote, in *text */
+    const struct nd_program *program;
+    uint64_t written; /* bytes so far */
     uint64_t deadline;
     pid_t group;
     int out, said; /* ends to read its output and its messages from; -1: at their end */
@@ -85,14 +84,11 @@ struct program_run {
 
 static int ND_PRINTF(2, 3) refuse(const struct program_run *r, const char *format, ...)
 {
-    char why[200];
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(why, sizeof why, format, args);
+    (void)vsnprintf(r->reason, r->reason_bytes, format, args);
     va_end(args);
-    (void)snprintf(r->reason, r->reason_bytes, "the filter '%.*s%s' %s", SHOWN_BYTES, r->command,
-                   strlen(r->command) > SHOWN_BYTES ? "…" : "", why);
     return 0;
 }
 
@@ -121,27 +117,27 @@ static bool open_pipe(int end[2])
     return false;
 }
 
-static bool write_all(int fd, struct nd_view bytes)
+static bool write_all(int fd, const char *bytes, size_t len)
 {
-    while (bytes.len) {
-        ssize_t n = write(fd, bytes.data, bytes.len);
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
 
         if (n < 0 && errno != EINTR)
             return false;
         if (n > 0) {
-            bytes.data += n;
-            bytes.len -= (size_t)n;
+            bytes += n;
+            len -= (size_t)n;
         }
     }
     return true;
 }
 
 /* A file without a name that holds the document, at its beginning.  -1: errno. */
-static int document_file(struct nd_view document)
+static int document_file(const char *document, size_t len)
 {
     int fd = lift(memfd_create("neardup-document", MFD_CLOEXEC));
 
-    if (fd >= 0 && write_all(fd, document) && lseek(fd, 0, SEEK_SET) == 0)
+    if (fd >= 0 && write_all(fd, document, len) && lseek(fd, 0, SEEK_SET) == 0)
         return fd;
     if (fd >= 0)
         close(fd);
@@ -182,7 +178,7 @@ static int spawn(struct program_run *r, int in, int out, int said)
                                  "eval \"$3\"";
     char whole[sizeof script + 2], kib[24], seconds[24];
     char *const argument[] = {
-        "sh", "-c", whole, "neardup", kib, seconds, (char *)(uintptr_t)r->command, NULL};
+        "sh", "-c", whole, "neardup", kib, seconds, (char *)(uintptr_t)r->program->command, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int failed = posix_spawn_file_actions_init(&actions);
@@ -195,8 +191,8 @@ static int spawn(struct program_run *r, int in, int out, int said)
         return failed;
     }
     (void)snprintf(whole, sizeof whole, "{ %s", script);
-    (void)snprintf(kib, sizeof kib, "%" PRIu64, r->limits->memory_bytes >> 10);
-    (void)snprintf(seconds, sizeof seconds, "%u", r->limits->seconds + 1);
+    (void)snprintf(kib, sizeof kib, "%" PRIu64, r->program->memory_bytes >> 10);
+    (void)snprintf(seconds, sizeof seconds, "%u", r->program->seconds + 1);
     failed = set_attributes(&attributes);
     failed = failed ? failed : set_streams(&actions, in, out, said);
     failed = failed ? failed
@@ -209,7 +205,8 @@ static int spawn(struct program_run *r, int in, int out, int said)
 /* 1; 0: the reason is given. */
 static int start(struct program_run *r)
 {
-    int in = document_file(r->document), out[2] = {-1, -1}, said[2] = {-1, -1}, failed;
+    int in = document_file(r->program->document, r->program->document_len), out[2] = {-1, -1},
+        said[2] = {-1, -1}, failed;
 
     if (in < 0)
         return refuse(r, "cannot be given its document: %s", strerror(errno));
@@ -252,25 +249,22 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
-/* 1; 0: too much was written, which is the reason; ND_ENOMEM. */
+/* 1; 0: too much was written, which is the reason; -1: out of memory. */
 static int take_output(struct program_run *r)
 {
-    enum { PIECE = 1 << 16 };
-    size_t len = r->text->len;
-    ssize_t n;
+    char piece[1 << 16];
+    ssize_t n = read(r->out, piece, sizeof piece);
 
-    if (!nd_buffer_reserve(r->text, len + PIECE))
-        return ND_ENOMEM;
-    n = read(r->out, r->text->data + len, PIECE);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return 1;
-    if (n <= 0)
+    if (n <= 0) {
         close_end(&r->out);
-    else
-        r->text->len = len + (size_t)n;
-    if (r->text->len - r->begin > r->limits->output_bytes)
-        return refuse(r, "wrote more than %" PRIu64 " bytes", r->limits->output_bytes);
-    return 1;
+        return 1;
+    }
+    r->written += (uint64_t)n;
+    if (r->written > r->program->output_bytes)
+        return refuse(r, "wrote more than %" PRIu64 " bytes", r->program->output_bytes);
+    return r->program->take(r->program->context, piece, (size_t)n) ? 1 : -1;
 }
 
 /* The first of its messages are kept, and all are read. */
@@ -292,8 +286,8 @@ static void take_message(struct program_run *r)
 
 static int too_long(const struct program_run *r)
 {
-    return refuse(r, "ran longer than %u second%s", r->limits->seconds,
-                  r->limits->seconds == 1 ? "" : "s");
+    return refuse(r, "ran longer than %u second%s", r->program->seconds,
+                  r->program->seconds == 1 ? "" : "s");
 }
 
 static int milliseconds_left(const struct program_run *r)
@@ -303,7 +297,7 @@ static int milliseconds_left(const struct program_run *r)
     return now < r->deadline ? (int)(r->deadline - now) : 0;
 }
 
-/* Read until both ends are closed: 1; 0 with the reason; ND_ENOMEM. */
+/* Read until both ends are closed: 1; 0 with the reason; -1: out of memory. */
 static int read_output(struct program_run *r)
 {
     int status = 1;
@@ -381,29 +375,22 @@ static const char *first_line(struct program_run *r, char *out, size_t capacity)
 static int judge_status(struct program_run *r, int status)
 {
     enum { NOT_FOUND = 127 };
-    const char *package = nd_filter_package(r->command);
     char line[160];
 
     (void)first_line(r, line, sizeof line);
     if (WIFSIGNALED(status))
         return refuse(r, "was ended by signal %d%s", WTERMSIG(status), line);
-    if (WEXITSTATUS(status) == NOT_FOUND && package)
-        return refuse(r, "is not installed: Debian's package %s brings it", package);
+    if (WEXITSTATUS(status) == NOT_FOUND && r->program->if_missing)
+        return refuse(r, "%s", r->program->if_missing);
     if (WEXITSTATUS(status) != 0)
         return refuse(r, "failed with status %d%s", WEXITSTATUS(status), line);
     return 1;
 }
 
-int nd_filter_run(const char *command, struct nd_view document,
-                  const struct nd_filter_limits *limits, struct nd_buffer *text, char *reason,
-                  size_t reason_bytes)
+int nd_program_run(const struct nd_program *program, char *reason, size_t reason_bytes)
 {
-    struct program_run r = {.command = command,
-                            .document = document,
-                            .limits = limits,
-                            .text = text,
-                            .begin = text->len,
-                            .deadline = nd_monotonic_ms() + 1000 * (uint64_t)limits->seconds,
+    struct program_run r = {.program = program,
+                            .deadline = nd_monotonic_ms() + 1000 * (uint64_t)program->seconds,
                             .out = -1,
                             .said = -1,
                             .reason = reason,
@@ -429,3 +416,4 @@ int nd_filter_run(const char *command, struct nd_view document,
         atomic_store(place, 0);
     return status;
 }
+#endif
