@@ -12,20 +12,62 @@
 
 static const char *const isa_name[] = {"scalar", "avx2", "avx512", "neon"};
 
+/* What the processor has, and the system keeps for each thread. */
+enum { ASKED = 1, AVX2 = 2, AVX512 = 4, VBMI2 = 8, VPOPCNTDQ = 16, SHA = 32, CLMUL = 64 };
+
+#if defined(__x86_64__)
+static unsigned ask_processor(void)
+{
+    enum { KEEPS_YMM = 0x6, KEEPS_ZMM = 0xE6 };
+    const unsigned popcnt_osxsave_avx = 1u << 23 | 1u << 27 | 1u << 28;
+    const unsigned bmi_avx2_bmi2 = 1u << 3 | 1u << 5 | 1u << 8;
+    const unsigned f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31,
+                   vbmi_vbmi2 = 1u << 1 | 1u << 6;
+    unsigned a, b, c1, b7, c7, d, kept, has = ASKED;
+
+    if (!__get_cpuid(1, &a, &b, &c1, &d) || !__get_cpuid_count(7, 0, &a, &b7, &c7, &d) ||
+        (c1 & popcnt_osxsave_avx) != popcnt_osxsave_avx)
+        return has;
+    __asm__ volatile("xgetbv" : "=a"(kept), "=d"(d) : "c"(0));
+    if ((kept & KEEPS_YMM) != KEEPS_YMM || (b7 & bmi_avx2_bmi2) != bmi_avx2_bmi2)
+        return has;
+    has |= AVX2 | (b7 >> 29 & 1 ? SHA : 0) | (c1 >> 1 & 1 ? CLMUL : 0);
+    if ((kept & KEEPS_ZMM) != KEEPS_ZMM || (b7 & f_dq_bw_vl) != f_dq_bw_vl)
+        return has;
+    return has | AVX512 | ((c7 & vbmi_vbmi2) == vbmi_vbmi2 ? VBMI2 : 0) |
+           (c7 >> 14 & 1 ? VPOPCNTDQ : 0);
+}
+#else
+static unsigned ask_processor(void)
+{
+    return ASKED;
+}
+#endif
+
+/*
+ * The processor itself is asked: __builtin_cpu_supports needs a part of the compiler's library that
+ * zig's has not, where it says no to everything.  It is asked once, which is slow in a virtual
+ * machine; two threads that ask at once learn the same.
+ */
+static bool has(unsigned what)
+{
+    static atomic_uint known;
+    unsigned all = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (!all) {
+        all = ask_processor();
+        atomic_store_explicit(&known, all, memory_order_relaxed);
+    }
+    return all & what;
+}
+
 static bool can_run(enum nd_isa isa)
 {
     switch (isa) {
     case ND_ISA_SCALAR: return true;
-#if defined(__x86_64__)
-    case ND_ISA_AVX512:
-        if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-            !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
-            return false;
-        /* fall through */
-    case ND_ISA_AVX2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-#elif defined(__aarch64__)
+    case ND_ISA_AVX512: return has(AVX512);
+    case ND_ISA_AVX2: return has(AVX2);
+#if defined(__aarch64__)
     case ND_ISA_NEON: return true;
 #endif
     default: return false;
@@ -59,58 +101,22 @@ enum nd_isa nd_isa(void)
 
 bool nd_isa_has_vbmi2(void)
 {
-#if defined(__x86_64__)
-    return nd_isa() == ND_ISA_AVX512 && __builtin_cpu_supports("avx512vbmi") &&
-           __builtin_cpu_supports("avx512vbmi2");
-#else
-    return false;
-#endif
+    return nd_isa() == ND_ISA_AVX512 && has(VBMI2);
 }
 
 bool nd_isa_has_vpopcntdq(void)
 {
-#if defined(__x86_64__)
-    return nd_isa() == ND_ISA_AVX512 && __builtin_cpu_supports("avx512vpopcntdq");
-#else
-    return false;
-#endif
+    return nd_isa() == ND_ISA_AVX512 && has(VPOPCNTDQ);
 }
 
 bool nd_isa_has_clmul(void)
 {
-#if defined(__x86_64__)
-    return nd_isa() != ND_ISA_SCALAR && __builtin_cpu_supports("pclmul");
-#else
-    return false;
-#endif
+    return nd_isa() != ND_ISA_SCALAR && has(CLMUL);
 }
-
-#if defined(__x86_64__)
-/* Not every compiler knows the name: leaf 7, EBX, bit 29. */
-static bool asked_for_sha(void)
-{
-    unsigned a, b, c, d;
-
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && b >> 29 & 1;
-}
-#endif
 
 bool nd_isa_has_sha(void)
 {
-#if defined(__x86_64__)
-    static atomic_int known; /* 1: no, 2: yes; two threads that ask at once learn the same */
-    int is = atomic_load_explicit(&known, memory_order_relaxed);
-
-    if (nd_isa() == ND_ISA_SCALAR)
-        return false;
-    if (is == 0) { /* the question is slow in a virtual machine */
-        is = asked_for_sha() ? 2 : 1;
-        atomic_store_explicit(&known, is, memory_order_relaxed);
-    }
-    return is == 2;
-#else
-    return false;
-#endif
+    return nd_isa() != ND_ISA_SCALAR && has(SHA);
 }
 
 const char *nd_cpu_name(void)
