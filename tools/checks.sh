@@ -190,7 +190,7 @@ nightly)
     spark_step
     page_steps
     API_SEED=$(date +%j) api_step 600
-    step windows tools/test-windows.sh # the cross compiler first compiles a C library of its own
+    step cross tools/test-cross.sh # the cross compiler first compiles a C library for each system
     ;;
 *)
     echo "usage: tools/checks.sh all|nightly" >&2

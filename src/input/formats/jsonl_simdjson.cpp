@@ -50,14 +50,26 @@ static bool start_simdjson()
                           64, 1, first) == simdjson::SUCCESS;
 }
 
-/* Nothing may be thrown through C. */
+/* Nothing may be thrown through C; where simdjson is carried, nothing can be (simdjson_runtime.cpp). */
+#ifdef __cpp_exceptions
+#define TRY try
+#define IF_THROWN(value)                                                                           \
+    catch (...)                                                                                    \
+    {                                                                                              \
+        return value;                                                                              \
+    }
+#else
+#define TRY
+#define IF_THROWN(value)
+#endif
+
 extern "C" nd_json_indexer *nd_json_indexer_new(void)
 {
-    try {
+    TRY
+    {
         return start_simdjson() ? new (std::nothrow) nd_json_indexer : nullptr;
-    } catch (...) {
-        return nullptr;
     }
+    IF_THROWN(nullptr)
 }
 
 extern "C" void nd_json_indexer_free(nd_json_indexer *indexer)
@@ -89,9 +101,9 @@ static nd_json_found index_text(nd_json_indexer *indexer, const char *text, size
 extern "C" nd_json_found nd_json_index(nd_json_indexer *indexer, const char *text, size_t len,
                                        const uint32_t **at, size_t *count)
 {
-    try {
+    TRY
+    {
         return index_text(indexer, text, len, at, count);
-    } catch (...) {
-        return ND_JSON_NO_MEMORY;
     }
+    IF_THROWN(ND_JSON_NO_MEMORY)
 }

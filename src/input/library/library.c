@@ -25,49 +25,39 @@
 
 #ifdef ND_CARRIED
 #define ND_ZSTD_SONAME NULL
-#define ND_LZMA_SONAME NULL
-#define ND_BZ2_SONAME NULL
 #define ND_ZLIB_SONAME NULL
-#define ND_LIBARCHIVE_SONAME NULL
-#define ND_LIBXML_SONAME NULL
 #define CARRIED(function) ((void (*)(void))(function))
 #else
 #define CARRIED(function) NULL
+#endif
+#ifdef ND_OPENS_NONE
+#define ND_LZMA_SONAME NULL
+#define ND_BZ2_SONAME NULL
+#define ND_LIBARCHIVE_SONAME NULL
+#define ND_LIBXML_SONAME NULL
 #endif
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Somebody else's library, opened when it is first needed ---- */
 
-#ifdef ND_CARRIED
-/* Nothing is opened: zlib and zstd are part of the program, and the others are not had. */
-static void load(void *context)
-{
-    struct nd_library *library = context;
-
-    for (size_t i = 0; i < library->n_symbols; i++) {
-        if (!library->symbols[i].linked) {
-            (void)snprintf(library->missing, sizeof library->missing,
-                           "%s, which this build of neardup has not", library->without);
-            return;
-        }
-        memcpy(library->symbols[i].pointer, &library->symbols[i].linked,
-               sizeof library->symbols[i].linked);
-    }
-}
-#else
+/* False: the library, of which handle is NULL if it is a part of the program, lacks a function. */
 static bool find_symbols(const struct nd_library *library, void *handle)
 {
     for (size_t i = 0; i < library->n_symbols; i++) {
-        void *found = nd_library_function(handle, library->symbols[i].name);
+        const struct nd_symbol *symbol = &library->symbols[i];
+        void *found;
 
-        if (!found)
-            return false;
         /*
          * POSIX guarantees that a function's address fits in a data pointer; ISO C has no
          * conversion.
          */
-        memcpy(library->symbols[i].pointer, &found, sizeof found);
+        memcpy(&found, &symbol->linked, sizeof found);
+        if (!found && handle)
+            found = nd_library_function(handle, symbol->name);
+        if (!found)
+            return false;
+        memcpy(symbol->pointer, &found, sizeof found);
     }
     return true;
 }
@@ -75,15 +65,18 @@ static bool find_symbols(const struct nd_library *library, void *handle)
 static void load(void *context)
 {
     struct nd_library *library = context;
-    void *handle = nd_library_load(library->file);
+    void *handle = library->file ? nd_library_load(library->file) : NULL;
 
-    if (!handle || !find_symbols(library, handle))
+    if (!handle && library->file)
         (void)snprintf(library->missing, sizeof library->missing, "%s: %s", library->without,
                        nd_library_why());
+    else if (!find_symbols(library, handle))
+        (void)snprintf(library->missing, sizeof library->missing, "%s%s%s", library->without,
+                       handle ? ": " : ", which this build of neardup has not",
+                       handle ? nd_library_why() : "");
     else if (library->make_ready)
         library->make_ready();
 }
-#endif
 
 const char *nd_library_open(struct nd_library *library)
 {

@@ -13,7 +13,8 @@ struct nd_symbol {
 };
 
 struct nd_library {
-    const char *file;    /* soname, as the linker would have recorded it; NULL: none is opened */
+    const char *file; /* soname, as the linker would have recorded it; NULL: none is opened, and the
+                            functions are a part of the program, or not had */
     const char *without; /* beginning of the message: */
     const struct nd_symbol *symbols;
     size_t n_symbols;

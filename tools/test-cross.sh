@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# test-cross.sh - what is built for other systems (cross.sh), built and tried here
+#
+# usage: tools/test-cross.sh [--quick] [TARGET...]      (default: all)
+#
+# Linux for this processor runs as it is, that for the other under qemu, Windows under wine; what is for
+# macOS is built and not run.  The unit tests of the core, its kernels and its known answers are run,
+# and the command beside build/release/neardup (tests/cross/compare.sh), on documents that are made and
+# on a corpus of ../shared/data (or $NEARDUP_DATA), if it is there; --quick leaves out the unit tests.
+# Status 77: it is skipped for want of the cross compiler, of the sources of what the command carries,
+# or of emulators.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+quick=
+if [ "${1:-}" = --quick ]; then
+    quick=yes
+    shift
+fi
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || targets=(linux-x86_64 linux-x86_64-musl linux-aarch64 linux-aarch64-musl windows-x86_64 macos-arm64)
+reuters=${NEARDUP_DATA:-../shared/data}/reuters21578/docs.jsonl.zst
+
+# emulator TARGET: how its programs are run here.  1: they are not.
+emulator() {
+    case $1 in
+    linux-"$(uname -m)"*) ;;
+    linux-*)
+        local processor=${1#linux-}
+        processor=${processor%-musl}
+        command -v "qemu-$processor-static" || command -v "qemu-$processor" || return 1
+        # A program that is not static finds its C library where Debian has those of other processors.
+        ;;
+    windows-*)
+        [ "$(uname -m)" = x86_64 ] || return 1
+        command -v wine64 || command -v /usr/lib/wine/wine64 || return 1
+        ;;
+    *) return 1 ;;
+    esac
+}
+
+server=
+stop_wine() { [ -z "$server" ] || "$server" -k || true; }
+trap stop_wine EXIT
+start_wine() {
+    export WINEPREFIX=$PWD/build/wine WINEDEBUG=-all
+    server=$(command -v wineserver || echo /usr/lib/wine/wineserver64)
+    "$server" -p # one server for all programs
+}
+
+tried=()
+left=()
+for target in "${targets[@]}"; do
+    tools/cross.sh "$target"
+    if ! run=$(emulator "$target"); then
+        left+=("$target")
+        continue
+    fi
+    case $target in
+    windows-*) [ -n "$server" ] || start_wine ;;
+    linux-aarch64) export QEMU_LD_PREFIX=/usr/aarch64-linux-gnu ;;
+    linux-x86_64) export QEMU_LD_PREFIX=/usr/x86_64-linux-gnu ;;
+    esac
+    if [ -z "$quick" ]; then
+        cmake --build --preset "$target"
+        ctest --preset "$target" --parallel "$(nproc)" --label-exclude '^once$|^slow$' --exclude-regex '^(sketch_oracle|signature_oracle|big_endian_is_refused)'
+    fi
+    command=build/cross/$target/neardup
+    [ -e "$command" ] || command=$command.exe
+    tests/cross/compare.sh build/release/neardup "$run $command" "build/cross/$target/compared"
+    if [ -e "$reuters" ]; then
+        tests/cross/compare.sh build/release/neardup "$run $command" "build/cross/$target/compared" "$reuters"
+    fi
+    tried+=("$target")
+done
+echo "test-cross: tried: ${tried[*]:-none}; built, and not run here: ${left[*]:-none}"
+[ ${#tried[@]} -gt 0 ] || {
+    echo "skipped: no emulator for ${left[*]} (tools/bootstrap.sh windows test)"
+    exit 77
+}
