@@ -32,9 +32,9 @@ help:
 	@echo 'make tarball    the command with what it needs, to unpack anywhere, in build/'
 	@echo 'make wheel      the Python package and the command as a wheel, and the sources, in build/wheel/dist/'
 	@echo 'make duckdb     the extension of DuckDB, built and tried, in build/duckdb/'
+	@echo 'make wheels     that, and the wheels for other processors and systems, made and tried here'
 	@echo 'make release    all that a release consists of, with checksums, in build/dist/'
-	@echo 'make wheels     that, and the command alone for Windows and macOS, where it has been built for them'
-	@echo 'make check-packages  both, each in a fresh Debian that has nothing else'
+	@echo 'make check-packages  packages, tarball and wheel, each in a fresh Debian that has nothing else'
 	@echo 'make clean      remove build/'
 
 demo:
@@ -56,6 +56,7 @@ test-all:
 nightly:
 	@tools/bootstrap.sh build test lint fuzz faults
 	@tools/bootstrap.sh windows || echo 'nightly: without wine the command for Windows is not tried'
+	@tools/bootstrap.sh package || echo 'nightly: without mmdebstrap no fresh Debian is tried'
 	@$(MAKE) --no-print-directory all
 	@NEARDUP_NIGHTLY=1 ctest --preset release --parallel $(jobs) --no-tests=error
 	@tools/checks.sh nightly
@@ -95,13 +96,13 @@ deb:
 tarball: all
 	@tools/make-tarball.sh
 
-wheel: all
+wheel:
 	@tools/bootstrap.sh build test
-	@NEARDUP=$(CURDIR)/build/release/neardup tools/make-wheel.sh
+	@tools/make-wheel.sh
 
-wheels: all
+wheels:
 	@tools/bootstrap.sh build test
-	@NEARDUP=$(CURDIR)/build/release/neardup tools/make-wheels.sh
+	@tools/make-wheels.sh
 
 release: all
 	@tools/bootstrap.sh build test package

@@ -184,7 +184,8 @@ nightly)
     each_cpu --label-exclude once
     neon_step
     step threaded threaded
-    step release tools/check-release.sh sources python debian command manual packaging
+    step release tools/check-release.sh sources python debian command systems manual packaging
+    step packages tools/check-packages.sh
     step fuzz fuzz
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
     spark_step

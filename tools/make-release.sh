@@ -3,17 +3,18 @@
 #
 # usage: tools/make-release.sh [FOLDER]      (default: build/dist)
 #
-# The sources, the wheel and the source distribution of Python, the Debian packages, the command to
-# unpack, its manual pages, the extension of DuckDB, the descriptions for other registries with the
-# version and the checksum filled in, a bill of materials (SPDX 2.3) and SHA256SUMS.  RELEASE_PARTS
-# names some of: sources python debian command manual duckdb packaging (default: all).
+# The sources, the wheels and the source distribution of Python, the Debian packages, the command to
+# unpack, static ones and those for Windows and macOS, its manual pages, the extension of DuckDB, the
+# descriptions for other registries with the version and the checksum filled in, a bill of materials
+# (SPDX 2.3) and SHA256SUMS.  RELEASE_PARTS names some of: sources python debian command systems manual
+# duckdb packaging (default: all).
 #
 # Equal sources give equal bytes: the time in archives is SOURCE_DATE_EPOCH, by default that of
 # the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:-build/dist}")
-parts=${RELEASE_PARTS:-sources python debian command manual duckdb packaging}
+parts=${RELEASE_PARTS:-sources python debian command systems manual duckdb packaging}
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
 export SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C.UTF-8
 version=$(sed -n 's/^#define ND_VERSION "\(.*\)"/\1/p' include/neardup/version.h)
@@ -44,6 +45,13 @@ fi
 if wanted command; then
     tools/make-tarball.sh
     cp "build/neardup-$version-linux-$(uname -m).tar.gz" "$folder/"
+fi
+if wanted systems; then
+    for system in linux-x86_64-musl linux-aarch64-musl windows-x86_64 macos-arm64; do
+        tools/cross.sh "$system"
+        tools/make-tarball.sh "$system"
+        cp "build/neardup-$version-$system".* "$folder/"
+    done
 fi
 if wanted manual; then
     rm -rf build/manual

@@ -1,14 +1,61 @@
 #!/usr/bin/env bash
-# make-tarball.sh - the command with the libraries that it is linked with, to unpack anywhere
+# make-tarball.sh - the command to unpack anywhere
 #
-# It runs on systems with the C and C++ libraries of this one or newer ones.  Those are not in it, since
-# what the command opens when it needs it may want newer ones than these; nor is what it opens, and
-# `install` says which of that is not found.
+# usage: tools/make-tarball.sh [TARGET...]
+#
+# Without TARGET it is that of build/release, with the libraries that it is linked with.  It runs on
+# systems with the C and C++ libraries of this one or newer ones.  Those are not in it, since what the
+# command opens when it needs it may want newer ones than these; nor is what it opens, and `install`
+# says which of that is not found.
+#
+# A TARGET is one of tools/cross.sh, which has built the command for it: build/cross/TARGET/neardup.
+# Nothing but the manual, the completions and the licences lies beside that.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 . tools/pack.sh
 version=$(sed -n 's/^#define ND_VERSION "\(.*\)"/\1/p' include/neardup/version.h)
+
+# Copy the licences of what a command from tools/cross.sh carries.
+copy_licences() { # TARGET FOLDER
+    local licence name
+    for licence in build/carried/*/LICENSE; do
+        cp "$licence" "$2/$(basename "$(dirname "$licence")").copyright"
+    done
+    case $1 in
+    *-musl) name=libc/musl/COPYRIGHT ;;
+    windows-*) name=libc/mingw/COPYING ;;
+    *) return 0 ;;
+    esac
+    cp build/zig/venv/lib/python3*/site-packages/ziglang/lib/$name "$2/$(basename "$(dirname $name)").copyright"
+}
+
+for target in "$@"; do
+    name=neardup-$version-$target
+    root=build/$name
+    rm -rf "$root"
+    cmake --install build/release --prefix "$root" >/dev/null
+    rm -rf "${root:?}"/{bin,include,lib,libexec}
+    mkdir -p "$root/bin" "$root/share/doc"
+    cp "build/cross/$target"/neardup{,.exe} "$root/bin/" 2>/dev/null || [ -n "$(ls "$root/bin")" ]
+    cp LICENSE README.md CHANGELOG.md "$root/share/doc/"
+    cp build/libstemmer/LICENSE "$root/share/doc/libstemmer.copyright"
+    copy_licences "$target" "$root/share/doc"
+    case $target in
+    windows-*)
+        rm -rf "${root:?}"/share/{man,bash-completion,zsh,fish}
+        pack_zip "build/$name.zip" build "$name"
+        echo "build/$name.zip"
+        ;;
+    *)
+        pack "build/$name.tar.gz" build "$name"
+        echo "build/$name.tar.gz"
+        ;;
+    esac
+    rm -rf "$root"
+done
+[ $# -eq 0 ] || exit 0
+
 name=neardup-$version-linux-$(uname -m)
 root=build/$name
 rm -rf "$root"

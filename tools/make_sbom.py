@@ -16,14 +16,17 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 SITE = "https://github.com/neardup/neardup"
-# Name, version (of Debian 12, with which neardup is tested), licence, how neardup has it, what for.
+# Name, version (of Debian 12, with which neardup is tested), licence, how neardup has it, what for.  What
+# packages of Debian link or open is a part of the commands in wheels and of those for other systems.
 PARTS = [
     ("xxHash", "0.8.1", "BSD-2-Clause", "STATIC_LINK", "hashes"),
     ("snowball", "2.2.0", "BSD-3-Clause", "STATIC_LINK", "stems"),
-    ("simdjson", "3.0.1", "Apache-2.0", "DYNAMIC_LINK", "JSON"),
-    ("isa-l", "2.30.0", "BSD-3-Clause", "DYNAMIC_LINK", "gzip"),
-    ("zstd", "1.5.4", "BSD-3-Clause", "OPTIONAL_DEPENDENCY_OF", ".zst"),
-    ("zlib", "1.2.13", "Zlib", "OPTIONAL_DEPENDENCY_OF", "gzip is written"),
+    ("simdjson", "3.0.1", "Apache-2.0", "DYNAMIC_LINK STATIC_LINK", "JSON"),
+    ("isa-l", "2.30.0", "BSD-3-Clause", "DYNAMIC_LINK STATIC_LINK", "gzip"),
+    ("zstd", "1.5.4", "BSD-3-Clause", "OPTIONAL_DEPENDENCY_OF STATIC_LINK", ".zst"),
+    ("zlib", "1.2.13", "Zlib", "OPTIONAL_DEPENDENCY_OF STATIC_LINK", "gzip is written"),
+    ("musl", "as in zig 0.17.1", "MIT", "STATIC_LINK", "the static commands"),
+    ("mingw-w64", "as in zig 0.17.1", "ZPL-2.1", "STATIC_LINK", "the command for Windows"),
     ("xz", "5.4.1", "LicenseRef-public-domain", "OPTIONAL_DEPENDENCY_OF", ".xz"),
     ("bzip2", "1.0.8", "bzip2-1.0.6", "OPTIONAL_DEPENDENCY_OF", ".bz2"),
     ("libarchive", "3.6.2", "BSD-2-Clause", "OPTIONAL_DEPENDENCY_OF", "archives"),
@@ -73,8 +76,9 @@ def main() -> None:
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-Package-neardup")]
     for name, _, _, how, _ in PARTS:
         ends = ("SPDXRef-Package-neardup", f"SPDXRef-Package-{name}")
-        first, second = reversed(ends) if how.endswith("_OF") else ends
-        relations.append((first, how, second))
+        for kind in how.split():
+            first, second = reversed(ends) if kind.endswith("_OF") else ends
+            relations.append((first, kind, second))
     relations += [(file["SPDXID"], "GENERATED_FROM", "SPDXRef-Package-neardup") for file in files]
 
     time = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc)
