@@ -459,6 +459,8 @@ static enum nd_status use_sources(const struct settings *s, const struct nd_run_
     struct nd_sources_params params = s->use.sources;
 
     params.json = s->use.json;
+    params.texts = s->use.source_texts.at;
+    params.n_texts = s->use.source_texts.count;
     return nd_run_sources(s->run, &params, events, summary, err);
 }
 
@@ -466,6 +468,8 @@ static int cmd_sources(struct settings *s)
 {
     static const struct command corpus = {.use = use_sources};
 
+    if (s->use.source_texts.count)
+        return run_use(&corpus, s);
     if (!s->paths.count) {
         say("sources needs a text, then the corpus; see neardup help sources");
         return 2;
@@ -613,9 +617,10 @@ const struct command command_table[] = {
      "  neardup repeats --cut passages --tokens 50 --manifest cuts.jsonl corpus.jsonl -o "
      "clean.jsonl\n",
      .run = cmd_repeats},
-    {"sources", FOR_SOURCES, "[OPTION…] TEXT [FILE|DIR|-]…",
-     "Find the documents that have passages of one text, ranked by how much of it they have.",
+    {"sources", FOR_SOURCES, "[OPTION…] TEXT|--texts FILE [FILE|DIR|-]…",
+     "Find the documents that have passages of a text, ranked by how much of it they have.",
      "  neardup sources suspect.txt corpus.jsonl\n"
+     "  neardup sources --texts essays/ corpus.sketch\n"
      "  neardup sources --least 12 --top 5 --json suspect.txt corpus.jsonl\n",
      .run = cmd_sources},
     {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",

@@ -158,7 +158,9 @@ static size_t words_before(const struct settings *s, const struct command *comma
         return s->hamming.merge ? 0 : 1;
     if (command->bit == FOR_INDEX)
         return strcmp(first, "add") == 0 ? 2 : 1;
-    if (command->bit & (FOR_CLIENT | FOR_APPLY | FOR_REPORT | FOR_SOURCES))
+    if (command->bit == FOR_SOURCES)
+        return s->use.source_texts.count ? 0 : 1;
+    if (command->bit & (FOR_CLIENT | FOR_APPLY | FOR_REPORT))
         return 1;
     if (command->bit == FOR_DF)
         return strcmp(first, "calibrate") == 0 ? 2 : 1;

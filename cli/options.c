@@ -524,10 +524,15 @@ const struct option option_table[] = {
 
     {"Passages", "least", 0, "N", "passages of at least N tokens (default: 8)", FOR_SOURCES,
      NUMBER(use.sources.least, 1, 1000000)},
+    {NULL, "texts", 0, "FILE",
+     "each document of this file or folder is a text, and all other arguments are the corpus; may "
+     "be "
+     "repeated",
+     FOR_SOURCES, LIST(use.source_texts)},
     {NULL, "gap", 0, "N",
      "join passages with at most N other tokens between them in both texts (default: 0)",
      FOR_SOURCES, NUMBER(use.sources.gap, 0, 1000000)},
-    {NULL, "top", 0, "N", "list only the N best sources (default: all)", FOR_SOURCES,
+    {NULL, "top", 0, "N", "list only the N best sources of a text (default: all)", FOR_SOURCES,
      NUMBER(use.sources.top, 1, 1000000000)},
 
     {"Hosts", "url-field", 0, "FIELD", "the field with the address of a page (default: url)",
@@ -739,6 +744,11 @@ const struct option option_table[] = {
      SET(set_costs)},
     {NULL, "least", 0, "N", "passages of at least N tokens (default: 8)", FOR_COMPARE,
      NUMBER(use.compare.passages.least, 1, 1000000)},
+    {NULL, "texts", 0, "FILE",
+     "each document of this file or folder is a text, and all other arguments are the corpus; may "
+     "be "
+     "repeated",
+     FOR_SOURCES, LIST(use.source_texts)},
     {NULL, "gap", 0, "N",
      "join passages with at most N other tokens between them in both texts (default: 0)",
      FOR_COMPARE, NUMBER(use.compare.passages.gap, 0, 1000000)},

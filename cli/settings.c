@@ -170,6 +170,7 @@ void settings_release(struct settings *s)
     free(s->use.sets.at);
     free(s->use.prototypes.at);
     free(s->use.prototypes_text.at);
+    free(s->use.source_texts.at);
     free(s->serve.hosts.at);
     free(s->given.at);
     free(s->given_values.at);

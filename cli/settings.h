@@ -46,7 +46,7 @@ struct lab_places {
 struct use_settings {
     struct nd_pairs_params pairs;
     struct nd_compare_params compare;
-    struct words metrics, prototypes, prototypes_text;
+    struct words metrics, prototypes, prototypes_text, source_texts;
     struct nd_filter_params filter;
     struct nd_apply_params apply;
     struct nd_track_params track;

@@ -526,18 +526,21 @@ ND_API enum nd_status nd_run_repeats(const struct nd_run_options *options,
                                      struct nd_repeats_summary *counts,
                                      struct nd_use_summary *summary, struct nd_error *err);
 
-/* ---- Sources of one text ----------------------------------------------------------------------
+/* ---- Sources of texts -------------------------------------------------------------------------
  */
 
 /* Start from nd_sources_params_default(). */
 struct nd_sources_params {
-    /* A file with one document. */
+    /* A file with one document; or, if this is NULL, files and folders each document of which is a
+     * text.  Rows then say of which text they are. */
     const char *text;
+    const char *const *texts;
+    size_t n_texts;
     /* Passages have at least so many tokens (8). */
     unsigned least;
     /* Passages with at most so many other tokens between them in both texts are one (0). */
     unsigned gap;
-    /* List so many sources; 0: all. */
+    /* List so many sources of each text; 0: all. */
     unsigned top;
     unsigned char json;
 };
@@ -545,8 +548,10 @@ ND_API struct nd_sources_params nd_sources_params_default(void);
 
 /*
  * List the documents that have passages of the text, those with the most of its tokens first
- * (docs/format/uses.md), as nd_passages_find finds them.  summary->found: how many there are.
- * ND_EINPUT also where the text is shorter than a passage.
+ * (docs/format/uses.md), as nd_passages_find finds them; of several texts one after the other.  The
+ * inputs may be sketch files that keep shingles of words: then documents are listed that have as many
+ * shingles of the text as a passage has, without passages.  summary->found: how many rows there are.
+ * ND_EINPUT also where the only text is shorter than a passage.
  */
 ND_API enum nd_status nd_run_sources(const struct nd_run_options *options,
                                      const struct nd_sources_params *params,

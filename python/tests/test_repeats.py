@@ -125,3 +125,12 @@ def test_files_are_for_the_command(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text":"a"}\n')
     with pytest.raises(neardup.UnsupportedError, match="python -m neardup repeats"):
         neardup.repeats(tmp_path / "a.jsonl")
+
+
+def test_rows_of_tokens_are_refused():
+    for rows in ([["a", "b"], ["a", "b"]], [[1, 2], [1, 2]]):
+        with pytest.raises(neardup.InvalidError, match="lists of tokens"):
+            neardup.repeats(rows)
+    pyarrow = pytest.importorskip("pyarrow")
+    with pytest.raises(neardup.InvalidError, match="lists of tokens"):
+        neardup.repeats(pyarrow.table({"text": [[1, 2], [1, 2]]}))

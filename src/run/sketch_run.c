@@ -92,6 +92,7 @@ enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err)
     status = check_options(run, nd_sketches_path(first, 0), err);
     if (status == ND_OK)
         status = nd_sketches_take_recipe(first, run->recipe, r->takes_recipe, err);
+    run->input.boilerplate = run->recipe->dedup.sketch.boilerplate;
     if (status == ND_OK)
         status = take_df_versions(run, first, err);
     if (status == ND_OK)

@@ -301,7 +301,7 @@ TRY = {
     "client limit": "5", "client max-age": "12h", "client at": "0.5",
     "follow": "cat docs.jsonl",
     "index build records": FLAG,
-    "cut": "passages", "tokens": "100", "occurrences": "9", "drop-empty": FLAG, "near": ".1", "repeats texts": FLAG, "domain-field": "id", "repeats binary": ("text", "dir/data.bin"), "repeats filter": ("txt:false", "dir/a.txt"),
+    "cut": "passages", "tokens": "100", "occurrences": "9", "drop-empty": FLAG, "near": ".1", "repeats texts": FLAG, "sources texts": "p.jsonl", "domain-field": "id", "repeats binary": ("text", "dir/data.bin"), "repeats filter": ("txt:false", "dir/a.txt"),
     "anchors text-field": ("key", "pages.jsonl"),
     "anchors text-format": ("html", "pages.jsonl"),
 }

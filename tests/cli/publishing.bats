@@ -89,6 +89,7 @@ d/docs.jsonl | perturb d -q --insert 1 -o OUT
 d/docs.jsonl | repeats d/docs.jsonl -q -o OUT
 d/docs.jsonl | sources one.txt d/docs.jsonl -q -o OUT
 one.txt | sources one.txt d -q -o OUT
+one.txt | sources --texts one.txt d -q -o OUT
 d/docs.jsonl | repeats d/docs.jsonl -q -o /dev/null --manifest OUT
 manifest | clusters clusters.tsv manifest -q -o OUT
 manifest | sample manifest -q -o OUT

@@ -56,6 +56,59 @@ END
     [[ "$output" == *"t.txt"* ]]
 }
 
+some_texts() {
+    setup_corpus
+    printf '{"id":"t1","text":"%s"}\n' "$(cat t.txt)" >ts.jsonl
+    printf '%s\n' '{"id":"t2","text":"short"}' >>ts.jsonl
+    printf '%s\n' '{"id":"t3","text":"one two three four five six seven eight other end"}' >>ts.jsonl
+}
+
+@test "sources: of several texts, each as if it were alone" {
+    some_texts
+    neardup sources --texts ts.jsonl c.jsonl >found 2>err
+    diff found - <<'END'
+text	id	share	tokens	new	passages	longest
+t1	b	0.8571428571428571	12	12	1	12
+t1	1	0.6428571428571429	9	2	1	9
+t3	1	0.8	8	8	1	8
+END
+    grep -q "1 of 3 texts have fewer than 8 tokens, and no passage" err
+    [ "$(neardup sources -q --top 1 --texts ts.jsonl c.jsonl | cut -f 1,2 | tail -n +2 | tr '\t\n' '  ')" = "t1 b t3 1 " ]
+    neardup sources -q --texts ts.jsonl <c.jsonl | cmp - found
+    echo c.jsonl >list
+    neardup sources -q --texts ts.jsonl --files-from list | cmp - found
+    mkdir d
+    cp t.txt d
+    [ "$(neardup sources -q --texts d c.jsonl | sed -n 2p | cut -f 1,2)" = $'d/t.txt\tb' ]
+    run -2 neardup sources ts.jsonl c.jsonl
+    [[ $output == *"ts.jsonl: contains more than one document; --texts takes all of them"* ]]
+    run -2 neardup sources -q --texts - - <ts.jsonl
+    [[ "$output" == *"standard input cannot be both the text and the corpus"* ]]
+}
+
+@test "sources: a sketch file tells how many shingles, and what it cannot tell is refused" {
+    some_texts
+    neardup sketch -q c.jsonl -o c.sketch
+    neardup sources -q t.txt c.sketch >found
+    diff found - <<'END'
+id	share	shingles	new
+b	0.8333333333333334	10	10
+1	0.5833333333333334	7	2
+END
+    [ "$(neardup sources -q --texts ts.jsonl --json c.sketch | tail -1)" = '{"text":"t3","id":1,"at":"c.jsonl:1","share":0.75,"shingles":6,"new":6}' ]
+    [ "$(neardup sources -q --least 10 t.txt c.sketch | cut -f 1 | tail -n +2)" = b ]
+    run -2 neardup sources --gap 1 t.txt c.sketch
+    [[ $output == *"gap: c.sketch is a sketch file, and this needs the documents themselves"* ]]
+    neardup sketch -q --recipe manku-2007 c.jsonl -o m.sketch
+    run -2 neardup sources t.txt m.sketch
+    [[ $output == *"m.sketch has no shingles of words, by which sources are found"* ]]
+    run -2 neardup sources c.sketch c.jsonl
+    [[ $output == *"c.sketch is a sketch file: "* ]]
+    neardup index build -q --recipe manku-2007 c.jsonl -o c.ndx
+    run -2 neardup sources t.txt c.ndx
+    [[ $output == *"c.ndx: is an index of fingerprints, so it is not read as text: neardup index query"* ]]
+}
+
 @test "sources: as a search of all common runs finds them" {
     python3 "$BATS_TEST_DIRNAME/sources_model.py" "$NEARDUP"
 }

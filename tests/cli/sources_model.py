@@ -74,7 +74,39 @@ def check(neardup, rnd, folder):
             assert words_of(shown_text[piece["from"]:piece["to"]]) == text[a:b]
             assert words_of(shown[i][piece["source_from"]:piece["source_to"]]) == text[a:b]
             assert piece["tokens"] == b - a
+    check_several(neardup, folder, least, [shown_text, shown[0], shown_text + " other"])
+    check_sketched(neardup, folder, least, text, sources)
     return len(rows)
+
+
+def check_several(neardup, folder, least, texts):
+    """Several texts have the rows that each has alone."""
+    texts = [t for t in texts if len(words_of(t)) >= least]
+    (folder / "texts.jsonl").write_text("".join(json.dumps({"id": f"t{i}", "text": t}) + "\n" for i, t in enumerate(texts)))
+    options = ["sources", "-q", "--json", "--least", str(least)]
+    done = subprocess.run([neardup, *options, "--texts", "texts.jsonl", "corpus.jsonl"], cwd=folder, capture_output=True, check=False)
+    alone = []
+    for i, text in enumerate(texts):
+        (folder / "one.txt").write_text(text)
+        one = subprocess.run([neardup, *options, "one.txt", "corpus.jsonl"], cwd=folder, capture_output=True, check=False)
+        alone += [{"text": f"t{i}", **json.loads(line)} for line in one.stdout.splitlines()]
+    assert [json.loads(line) for line in done.stdout.splitlines()] == alone
+
+
+def shingles(words):
+    return {tuple(words[i:i + 3]) for i in range(len(words) - 2)}
+
+
+def check_sketched(neardup, folder, least, text, sources):
+    """A sketch file tells how many distinct shingles of the text each document has."""
+    own, met, expected = shingles(text), set(), []
+    subprocess.run([neardup, "sketch", "-q", "corpus.jsonl", "-o", "c.sketch"], cwd=folder, check=True)
+    done = subprocess.run([neardup, "sources", "-q", "--json", "--least", str(least), "text.txt", "c.sketch"], cwd=folder, capture_output=True, check=False)
+    found = [(i, own & shingles(source)) for i, source in enumerate(sources)]
+    for i, shared in sorted((f for f in found if len(f[1]) >= max(1, least - 2)), key=lambda f: (-len(f[1]), f[0])):
+        expected.append({"id": i, "at": f"corpus.jsonl:{i + 1}", "share": len(shared) / len(own), "shingles": len(shared), "new": len(shared - met)})
+        met |= shared
+    assert [json.loads(line) for line in done.stdout.splitlines()] == expected
 
 
 def main():

@@ -158,7 +158,7 @@ def repeats(
     Raises
     ------
     InvalidError, UnsupportedError, TypeError
-        As :func:`dedup`; an argument is out of range; `data` are files.
+        As :func:`dedup`; an argument is out of range; `data` are files, or rows of tokens.
 
     Examples
     --------
@@ -179,6 +179,7 @@ def repeats(
         raise _native.InvalidError("tokens: must be at least 1")
     held = _held(data)
     frame = read(held, Columns(text)).frame
+    _refuse_tokens(frame)
     first = resemblance = None
     if near is not None:
         first, resemblance = _near(frame, number, tokens or 0, near, threads)
@@ -186,8 +187,14 @@ def repeats(
         column, columns, n, changed, emptied = _native.repeats(
             frame, (number, tokens or 0, occurrences), first, resemblance, tmp or tempfile.gettempdir(), threads, report
         )
+    _refuse_tokens(frame)  # a column may tell only when it is read
     texts = Column(column, _native.frame_rows(frame))
     return Repeats(held, text, texts, Table(list(columns), n), changed, emptied, drop_empty)
+
+
+def _refuse_tokens(frame: Any) -> None:
+    if _native.frame_has_tokens(frame):
+        raise _native.InvalidError("the rows are lists of tokens, and parts are cut out of texts")
 
 
 def _near(frame: Any, cut: int, tokens: int, near: str | float | Fraction, threads: int) -> tuple[bytes, bytes]:

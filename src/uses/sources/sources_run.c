@@ -1,62 +1,60 @@
-/* sources_run.c - the documents from which one text may be copied, ranked, with the passages */
-#include <neardup/compare.h>
-#include <neardup/text.h>
-
+/* sources_run.c - the documents from which texts may be copied, ranked, with the passages */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash_set.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "match/winnow.h"
+#include "recipe/recipe_struct.h"
 #include "text/places.h"
-#include "uses/two_documents.h"
-#include "uses/use.h"
+#include "uses/sources/traced_texts.h"
 
-/* A piece of the text: bytes there, and in the document that has it too. */
+/* A piece of a text: bytes there, and in the document that has it too. */
 struct copied_piece {
     uint64_t from, to, source_from, source_to;
     size_t at, count, equal; /* in tokens of the text */
 };
 
-/* A document that shares something with it. */
+/* A document that shares something with a text. */
 struct copied_source {
     struct nd_document_name name;
-    uint64_t number;            /* in input order */
-    uint64_t tokens, fresh;     /* of the text, in its pieces; and in none of a source before */
-    uint64_t longest;           /* tokens of the longest piece */
-    struct copied_piece *piece; /* malloc'ed */
+    uint32_t text;
+    uint64_t number;        /* in input order */
+    uint64_t shared, fresh; /* tokens, or shingles, of the text; and in none of a source before */
+    uint64_t longest;       /* tokens of the longest piece */
+    struct copied_piece *piece; /* malloc'ed; NULL in a sketch file, which has instead: */
+    uint32_t *shingle;          /* malloc'ed: numbers of the text's shingles, `shared` of them */
     size_t n_pieces;
 };
 
-/* The tokens of a text, and their places, where these are asked for. */
-struct placed_tokens {
-    uint64_t *hash;
+struct copied_sources {
+    struct copied_source *item;
     size_t n, capacity;
-    struct nd_token *place; /* malloc'ed */
 };
 
 struct source_worker {
     struct nd_tokeniser *tokeniser;
-    struct placed_tokens tokens;
+    struct nd_placed_tokens tokens;
+    struct nd_hashes met,
+        scratch; /* texts that share a key with the document (nd_traced_texts_meet) */
 };
 
 struct tracing {
     const struct nd_sources_params *params;
     struct nd_passage_params passages;
     struct nd_use use;
-    struct nd_held held; /* the text */
-    struct placed_tokens text;
-    struct nd_hash_set kept; /* what winnowing keeps of it */
+    struct nd_traced_texts texts;
+    bool is_sketched;    /* sketch files are searched */
+    size_t least_shared; /* shingles of a passage; for these */
     struct source_worker *worker;
     unsigned n_workers;
 
     const struct nd_reading_batch *batch;
-    struct copied_source *result; /* of each record of the batch */
+    struct copied_sources *result; /* of each record of the batch */
     size_t n_results;
     atomic_bool has_failed; /* a worker, for want of memory */
 
-    struct copied_source *source;
-    size_t n_sources, capacity;
+    struct copied_sources sources;
     uint64_t number;
 };
 
@@ -70,69 +68,6 @@ static enum nd_status no_memory(struct nd_error *err)
     return nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
-/* ---- The text -------------------------------------------------------------------------------- */
-
-static bool hash_tokens(struct nd_tokeniser *tokeniser, struct nd_view text,
-                        struct placed_tokens *out)
-{
-    const uint64_t *hash;
-    size_t count;
-    int got;
-
-    out->n = 0;
-    nd_tokeniser_start(tokeniser, text.data, text.len);
-    while ((got = nd_tokeniser_next(tokeniser, &hash, &count)) == 1) {
-        if (!ND_RESERVE(out->hash, &out->capacity, out->n + count))
-            return false;
-        memcpy(out->hash + out->n, hash, count * sizeof *hash);
-        out->n += count;
-    }
-    return got == 0;
-}
-
-/* False: out of memory. */
-static bool winnow(const struct tracing *t, const struct placed_tokens *tokens,
-                   struct nd_placed_value **kept, size_t *n)
-{
-    const struct nd_passage_params *p = &t->passages;
-
-    return nd_winnow(tokens->hash, tokens->n, p->shingle, p->least - p->shingle + 1, kept, n);
-}
-
-static enum nd_status keep_shingles(struct tracing *t, struct nd_error *err)
-{
-    struct nd_placed_value *kept = NULL;
-    size_t n = 0, n_places;
-
-    if (!winnow(t, &t->text, &kept, &n))
-        return no_memory(err);
-    t->kept.bytes_max = SIZE_MAX;
-    for (size_t i = 0; i < n; i++)
-        (void)nd_hash_set_add(&t->kept, kept[i].value);
-    free(kept);
-    if (t->kept.is_full)
-        return no_memory(err);
-    if (nd_token_places(t->held.document.text.data, t->held.document.text.len, &t->text.place,
-                        &n_places) != ND_OK)
-        return no_memory(err);
-    return ND_OK;
-}
-
-static enum nd_status read_text(struct tracing *t, struct nd_error *err)
-{
-    enum nd_status status =
-        nd_find_documents(&t->use.run, &t->params->text, 1, NULL, 0, &t->held, err);
-
-    if (status != ND_OK)
-        return status;
-    if (!hash_tokens(t->worker[0].tokeniser, t->held.document.text, &t->text))
-        return no_memory(err);
-    if (t->text.n < t->passages.least)
-        return nd_fail(err, ND_EINPUT, "%s: has %zu tokens, and a passage has at least %u",
-                       t->params->text, t->text.n, t->passages.least);
-    return keep_shingles(t, err);
-}
-
 static enum nd_status make_workers(struct tracing *t, struct nd_error *err)
 {
     t->n_workers = nd_pool_threads(t->use.run.pool);
@@ -143,27 +78,43 @@ static enum nd_status make_workers(struct tracing *t, struct nd_error *err)
     return t->worker ? ND_OK : no_memory(err);
 }
 
-/* ---- A document of the corpus ---------------------------------------------------------------- */
-
-/* Check whether winnowing keeps a shingle of both.  Negative: out of memory. */
-static int shares_shingle(const struct tracing *t, const struct placed_tokens *tokens)
+static void release_source(struct copied_source *source)
 {
-    struct nd_placed_value *kept = NULL;
-    size_t n = 0;
-    bool shares = false;
-
-    if (!winnow(t, tokens, &kept, &n))
-        return ND_ENOMEM;
-    for (size_t i = 0; !shares && i < n; i++)
-        shares = nd_hash_set_has(&t->kept, kept[i].value);
-    free(kept);
-    return shares;
+    nd_name_release(&source->name);
+    free(source->piece);
+    free(source->shingle);
 }
 
-static struct copied_piece piece_of(const struct tracing *t, const struct nd_token *place,
+/* ---- A document of the corpus ---------------------------------------------------------------- */
+
+/* Collect the texts with which a document shares a shingle that winnowing keeps. */
+static bool meet_winnowed(const struct tracing *t, struct source_worker *w)
+{
+    const struct nd_passage_params *p = &t->passages;
+    struct nd_placed_value *kept = NULL;
+    size_t n = 0;
+    bool good =
+        nd_winnow(w->tokens.hash, w->tokens.n, p->shingle, p->least - p->shingle + 1, &kept, &n);
+
+    for (size_t i = 0; good && i < n; i++)
+        good = nd_traced_texts_meet(&t->texts, kept[i].value, &w->met);
+    free(kept);
+    return good;
+}
+
+static bool meet_shingles(const struct tracing *t, const struct nd_sketch_row *row,
+                          struct source_worker *w)
+{
+    for (uint32_t i = 0; i < row->n_shingles; i++)
+        if (!nd_traced_texts_meet(&t->texts, row->shingles[i], &w->met))
+            return false;
+    return true;
+}
+
+static struct copied_piece piece_of(const struct nd_traced_text *text, const struct nd_token *place,
                                     const struct nd_passage *p)
 {
-    const struct nd_token *first = &t->text.place[p->at_b], *last = first + p->count_b - 1,
+    const struct nd_token *first = &text->tokens.place[p->at_b], *last = first + p->count_b - 1,
                           *there = &place[p->at_a], *end = there + p->count_a - 1;
 
     return (struct copied_piece){first->offset, last->offset + last->len,
@@ -172,45 +123,97 @@ static struct copied_piece piece_of(const struct tracing *t, const struct nd_tok
                                  p->equal};
 }
 
-static bool take_passages(const struct tracing *t, struct nd_view text,
+static bool take_passages(const struct nd_traced_text *text, struct nd_view document,
                           const struct nd_passage *passage, size_t n, struct copied_source *out)
 {
     struct nd_token *place = NULL;
     size_t n_places;
 
     out->piece = nd_alloc_array(n, sizeof *out->piece);
-    if (!out->piece || nd_token_places(text.data, text.len, &place, &n_places) != ND_OK)
+    if (!out->piece || nd_token_places(document.data, document.len, &place, &n_places) != ND_OK)
         return false;
     out->n_pieces = n;
-    out->tokens = nd_passages_cover(passage, n, 1);
+    out->shared = nd_passages_cover(passage, n, 1);
     for (size_t i = 0; i < n; i++) {
-        out->piece[i] = piece_of(t, place, &passage[i]);
+        out->piece[i] = piece_of(text, place, &passage[i]);
         if (out->piece[i].count > out->longest)
             out->longest = out->piece[i].count;
     }
     free(place);
-    return out->tokens != UINT64_MAX;
+    return out->shared != UINT64_MAX;
 }
 
-static bool trace(const struct tracing *t, struct nd_view text, struct source_worker *w,
-                  struct copied_source *out)
+static bool add_source(struct copied_sources *to, struct copied_source *source)
 {
+    if (!ND_RESERVE(to->item, &to->capacity, to->n + 1)) {
+        release_source(source);
+        return false;
+    }
+    to->item[to->n++] = *source;
+    return true;
+}
+
+/* Align the document with a text, and keep it if they have a passage in common. */
+static bool align(const struct tracing *t, struct nd_view document, uint32_t number,
+                  struct source_worker *w, struct copied_sources *out)
+{
+    const struct nd_traced_text *text = &t->texts.text[number];
+    struct copied_source source = {.text = number};
     struct nd_passage *passage = NULL;
     size_t n = 0;
-    int shares;
-    bool done = hash_tokens(w->tokeniser, text, &w->tokens);
+    bool good = nd_passages_find(w->tokens.hash, w->tokens.n, text->tokens.hash, text->tokens.n,
+                                 &t->passages, &passage, &n, NULL) == ND_OK;
 
-    if (!done)
-        return false;
-    shares = shares_shingle(t, &w->tokens);
-    if (shares <= 0)
-        return shares == 0;
-    done = nd_passages_find(w->tokens.hash, w->tokens.n, t->text.hash, t->text.n, &t->passages,
-                            &passage, &n, NULL) == ND_OK;
-    if (done && n)
-        done = take_passages(t, text, passage, n, out);
+    if (good && n) {
+        good = take_passages(text, document, passage, n, &source);
+        if (good)
+            good = add_source(out, &source);
+        else
+            release_source(&source);
+    }
     free(passage);
-    return done;
+    return good;
+}
+
+/* Keep the document if it has as many shingles of a text as a passage has. */
+static bool count_shingles(const struct tracing *t, uint32_t number, const uint64_t *met, size_t n,
+                           struct copied_sources *out)
+{
+    struct copied_source source = {.text = number, .shared = n};
+
+    if (n < t->least_shared)
+        return true;
+    source.shingle = nd_alloc_array(n, sizeof *source.shingle);
+    if (!source.shingle)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        source.shingle[i] = (uint32_t)met[i];
+    return add_source(out, &source);
+}
+
+static bool trace(const struct tracing *t, const struct nd_parsed *parsed, struct source_worker *w,
+                  struct copied_sources *out)
+{
+    struct nd_hashes *met = &w->met;
+
+    met->n = 0;
+    if (t->is_sketched ? !meet_shingles(t, parsed->sketched, w)
+                       : !nd_hash_tokens(w->tokeniser, parsed->document.text, &w->tokens) ||
+                             !meet_winnowed(t, w))
+        return false;
+    if (!ND_RESERVE(w->scratch.item, &w->scratch.capacity, met->n + 1))
+        return false;
+    nd_sort_values(met->item, met->n, w->scratch.item);
+    for (size_t i = 0, to; i < met->n; i = to) {
+        uint32_t text = (uint32_t)(met->item[i] >> 32);
+
+        for (to = i; to < met->n && met->item[to] >> 32 == text;)
+            to++;
+        if (t->is_sketched ? !count_shingles(t, text, met->item + i, to - i, out)
+                           : !align(t, parsed->document.text, text, w, out))
+            return false;
+    }
+    return true;
 }
 
 static void trace_one(void *context, size_t task, unsigned worker)
@@ -218,8 +221,8 @@ static void trace_one(void *context, size_t task, unsigned worker)
     struct tracing *t = context;
     const struct nd_parsed *parsed = &t->batch->parsed[task];
 
-    t->result[task] = (struct copied_source){.n_pieces = 0};
-    if (!parsed->bad && !trace(t, parsed->document.text, &t->worker[worker], &t->result[task]))
+    t->result[task] = (struct copied_sources){.n = 0};
+    if (!parsed->bad && !trace(t, parsed, &t->worker[worker], &t->result[task]))
         atomic_store(&t->has_failed, true);
 }
 
@@ -233,21 +236,29 @@ static enum nd_status take_source(struct tracing *t, const struct nd_parsed *par
 
     nd_place_append(&place, parsed->source, parsed->record.line);
     done = !place.failed && !t->use.name.failed &&
-           ND_RESERVE(t->source, &t->capacity, t->n_sources + 1) &&
            nd_name_copy(&result->name, &name, (struct nd_view){place.text.data, place.text.len});
-    if (done) {
-        result->number = t->number;
-        t->source[t->n_sources++] = *result;
-        *result = (struct copied_source){.n_pieces = 0};
-    }
+    result->number = t->number;
+    if (done)
+        done = add_source(&t->sources, result);
+    else
+        release_source(result);
     nd_json_release(&place);
     return done ? ND_OK : no_memory(err);
 }
 
-static void release_source(struct copied_source *source)
+static enum nd_status take_results(struct tracing *t, size_t i, enum nd_status status,
+                                   struct nd_error *err)
 {
-    nd_name_release(&source->name);
-    free(source->piece);
+    struct copied_sources *found = &t->result[i];
+
+    for (size_t k = 0; k < found->n; k++)
+        if (status == ND_OK)
+            status = take_source(t, &t->batch->parsed[i], &found->item[k], err);
+        else
+            release_source(&found->item[k]);
+    free(found->item);
+    t->number++;
+    return status;
 }
 
 static enum nd_status trace_batch(void *context, const struct nd_reading_batch *batch,
@@ -262,12 +273,8 @@ static enum nd_status trace_batch(void *context, const struct nd_reading_batch *
     nd_pool_run(t->use.run.pool, batch->count, trace_one, t);
     if (atomic_load(&t->has_failed))
         status = no_memory(err);
-    for (size_t i = 0; i < batch->count; i++) {
-        if (status == ND_OK && t->result[i].n_pieces)
-            status = take_source(t, &batch->parsed[i], &t->result[i], err);
-        t->number++;
-        release_source(&t->result[i]);
-    }
+    for (size_t i = 0; i < batch->count; i++)
+        status = take_results(t, i, status, err);
     return status;
 }
 
@@ -277,27 +284,43 @@ static int by_rank(const void *a, const void *b)
 {
     const struct copied_source *x = a, *y = b;
 
-    if (x->tokens != y->tokens)
-        return x->tokens < y->tokens ? 1 : -1;
+    if (x->text != y->text)
+        return x->text < y->text ? -1 : 1;
+    if (x->shared != y->shared)
+        return x->shared < y->shared ? 1 : -1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Count for each source, in order, the tokens that no better one has. */
+static uint64_t mark_fresh(unsigned char *is_met, size_t from, size_t n)
+{
+    uint64_t fresh = 0;
+
+    for (size_t at = from; at < from + n; at++) {
+        fresh += !is_met[at];
+        is_met[at] = 1;
+    }
+    return fresh;
+}
+
+/* Count for each source, in order, what of its text no better one has. */
 static enum nd_status count_fresh(struct tracing *t, struct nd_error *err)
 {
-    unsigned char *is_met = calloc(t->text.n, 1);
+    unsigned char *is_met = NULL;
 
-    if (!is_met)
-        return no_memory(err);
-    for (size_t i = 0; i < t->n_sources; i++)
-        for (size_t k = 0; k < t->source[i].n_pieces; k++) {
-            const struct copied_piece *p = &t->source[i].piece[k];
+    for (size_t i = 0; i < t->sources.n; i++) {
+        struct copied_source *s = &t->sources.item[i];
 
-            for (size_t at = p->at; at < p->at + p->count; at++) {
-                t->source[i].fresh += !is_met[at];
-                is_met[at] = 1;
-            }
+        if (!i || s->text != s[-1].text) {
+            free(is_met);
+            is_met = calloc(t->texts.text[s->text].n + 1, 1);
         }
+        if (!is_met)
+            return no_memory(err);
+        for (size_t k = 0; k < s->n_pieces; k++)
+            s->fresh += mark_fresh(is_met, s->piece[k].at, s->piece[k].count);
+        for (size_t k = 0; s->shingle && k < s->shared; k++)
+            s->fresh += mark_fresh(is_met, s->shingle[k], 1);
+    }
     free(is_met);
     return ND_OK;
 }
@@ -320,53 +343,79 @@ static void put_pieces(struct nd_json *out, const struct copied_source *source)
     nd_json_close(out, ']');
 }
 
+static struct nd_name name_of(const struct nd_document_name *n)
+{
+    return (struct nd_name){n->id_kind, {n->id, n->id_len}};
+}
+
 static enum nd_status put_source(struct tracing *t, const struct copied_source *source,
                                  struct nd_error *err)
 {
-    const struct nd_document_name *n = &source->name;
-    const struct nd_name name = {n->id_kind, {n->id, n->id_len}};
+    const struct nd_traced_text *text = &t->texts.text[source->text];
+    const struct nd_name name = name_of(&source->name), text_name = name_of(&text->name);
 
+    if (t->params->n_texts)
+        nd_cell_name(&t->use, "text", &text_name);
     nd_cell_name(&t->use, "id", &name);
     if (t->params->json)
-        nd_cell_text(&t->use, "at", (struct nd_view){n->at, n->at_len});
-    nd_cell_double(&t->use, "share", (double)source->tokens / (double)t->text.n);
-    nd_cell_uint(&t->use, "tokens", source->tokens);
+        nd_cell_text(&t->use, "at", (struct nd_view){source->name.at, source->name.at_len});
+    nd_cell_double(&t->use, "share", (double)source->shared / (double)text->n);
+    nd_cell_uint(&t->use, t->is_sketched ? "shingles" : "tokens", source->shared);
     nd_cell_uint(&t->use, "new", source->fresh);
-    nd_cell_uint(&t->use, "passages", source->n_pieces);
-    nd_cell_uint(&t->use, "longest", source->longest);
-    if (t->params->json)
+    if (!t->is_sketched) {
+        nd_cell_uint(&t->use, "passages", source->n_pieces);
+        nd_cell_uint(&t->use, "longest", source->longest);
+    }
+    if (t->params->json && !t->is_sketched)
         put_pieces(&t->use.row, source);
     return nd_row_end(&t->use, err);
 }
 
+/* Write the rows of each text, the best ones first. */
 static enum nd_status put_sources(struct tracing *t, struct nd_error *err)
 {
-    const size_t top =
-        t->params->top && t->params->top < t->n_sources ? t->params->top : t->n_sources;
+    struct copied_sources *s = &t->sources;
     enum nd_status status;
+    size_t rank = 0;
 
-    if (t->n_sources)
-        qsort(t->source, t->n_sources, sizeof *t->source, by_rank);
+    if (s->n)
+        qsort(s->item, s->n, sizeof *s->item, by_rank);
     status = count_fresh(t, err);
     if (status == ND_OK)
         status = nd_use_open(&t->use, t->params->json, err);
-    for (size_t i = 0; status == ND_OK && i < top; i++)
-        status = put_source(t, &t->source[i], err);
+    for (size_t i = 0; status == ND_OK && i < s->n; i++) {
+        rank = i && s->item[i].text == s->item[i - 1].text ? rank + 1 : 0;
+        if (!t->params->top || rank < t->params->top)
+            status = put_source(t, &s->item[i], err);
+    }
     return status;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
+
+static enum nd_status check_standard_input(const struct nd_sources_params *p,
+                                           const struct nd_run_options *options,
+                                           struct nd_error *err)
+{
+    bool is_text = p->text && strcmp(p->text, "-") == 0;
+
+    for (size_t i = 0; i < p->n_texts; i++)
+        is_text = is_text || strcmp(p->texts[i], "-") == 0;
+    for (size_t i = 0; is_text && i < options->n_paths; i++)
+        if (strcmp(options->paths[i], "-") == 0)
+            return nd_fail(err, ND_EINVAL, "standard input cannot be both the text and the corpus");
+    return ND_OK;
+}
 
 static enum nd_status check(struct tracing *t, const struct nd_run_options *options,
                             struct nd_error *err)
 {
     const struct nd_sources_params *p = t->params;
 
-    if (!p->text)
-        return nd_fail(err, ND_EINVAL, "no text: name a file with one document");
-    for (size_t i = 0; strcmp(p->text, "-") == 0 && i < options->n_paths; i++)
-        if (strcmp(options->paths[i], "-") == 0)
-            return nd_fail(err, ND_EINVAL, "standard input cannot be both the text and the corpus");
+    if (!p->text == !p->n_texts)
+        return nd_fail(err, ND_EINVAL, "no text: name a file with one document, or with several");
+    if (check_standard_input(p, options, err) != ND_OK)
+        return ND_EINVAL;
     t->passages = nd_passage_params_default();
     t->passages.least = p->least;
     t->passages.gap = p->gap;
@@ -375,21 +424,42 @@ static enum nd_status check(struct tracing *t, const struct nd_run_options *opti
     return p->least ? ND_OK : nd_fail(err, ND_EINVAL, "least: must be at least 1");
 }
 
+/* Sketch files have shingles in place of texts, of which a passage has at least so many. */
+static enum nd_status take_sketches(struct tracing *t, struct nd_error *err)
+{
+    struct nd_run *run = &t->use.run;
+    const struct nd_sketch_params *sketch = &run->recipe->dedup.sketch;
+
+    if (run->sketches_beside)
+        return nd_fail(err, ND_EINVAL, "%s is a sketch file: the texts themselves are needed",
+                       nd_sketches_path(run->sketches_beside, 0));
+    if (!run->sketches)
+        return ND_OK;
+    if (!nd_sketches_keep(run->sketches).shingles || sketch->unit == ND_SHINGLE_CHARACTERS)
+        return nd_fail(
+            err, ND_EINVAL,
+            "%s has no shingles of words, by which sources are found: name the documents "
+            "themselves, or sketch them by --recipe default",
+            nd_sketches_path(run->sketches, 0));
+    t->is_sketched = true;
+    t->least_shared = t->params->least > sketch->w ? t->params->least - sketch->w + 1 : 1;
+    return ND_OK;
+}
+
 static void release(struct tracing *t)
 {
-    for (size_t i = 0; i < t->n_sources; i++)
-        release_source(&t->source[i]);
+    for (size_t i = 0; i < t->sources.n; i++)
+        release_source(&t->sources.item[i]);
     for (unsigned i = 0; t->worker && i < t->n_workers; i++) {
         nd_tokeniser_free(t->worker[i].tokeniser);
         free(t->worker[i].tokens.hash);
+        free(t->worker[i].met.item);
+        free(t->worker[i].scratch.item);
     }
-    free(t->source);
+    free(t->sources.item);
     free(t->result);
     free(t->worker);
-    free(t->text.hash);
-    free(t->text.place);
-    nd_hash_set_release(&t->kept);
-    nd_held_release(&t->held);
+    nd_traced_texts_release(&t->texts);
 }
 
 enum nd_status nd_run_sources(const struct nd_run_options *options,
@@ -400,8 +470,11 @@ enum nd_status nd_run_sources(const struct nd_run_options *options,
     struct tracing t = {.params = params};
     const struct nd_run_request request = {.ignores_signatures = true,
                                            .writes_output = true,
-                                           .reads = &params->text,
-                                           .n_reads = params->text != NULL};
+                                           .takes_sketches = true,
+                                           .takes_recipe = true,
+                                           .texts_for = params->gap ? "gap" : NULL,
+                                           .reads = params->text ? &params->text : params->texts,
+                                           .n_reads = params->text ? 1 : params->n_texts};
     struct nd_error room = {0};
     enum nd_status status;
 
@@ -413,16 +486,19 @@ enum nd_status nd_run_sources(const struct nd_run_options *options,
     }
     status = nd_use_begin(&t.use, options, &request, events, err);
     if (status == ND_OK)
+        status = take_sketches(&t, err);
+    if (status == ND_OK)
         status = make_workers(&t, err);
     if (status == ND_OK)
-        status = read_text(&t, err);
+        status =
+            nd_traced_texts_read(&t.texts, &t.use.run, params, &t.passages, t.is_sketched, err);
     if (status == ND_OK)
         status = nd_run_each_batch(&t.use.run, trace_batch, &t, err);
     if (status == ND_OK)
         status = nd_run_conclude(&t.use.run, err);
     if (status == ND_OK)
         status = put_sources(&t, err);
-    status = nd_use_end(&t.use, status, t.n_sources, summary, err);
+    status = nd_use_end(&t.use, status, t.sources.n, summary, err);
     release(&t);
     return nd_run_status(status, err);
 }

@@ -387,6 +387,18 @@ static enum nd_status sources(const struct nd_run_options *options, struct nd_er
     return nd_run_sources(options, &params, NULL, &summary, err);
 }
 
+static enum nd_status sources_of_several(const struct nd_run_options *options, struct nd_error *err)
+{
+    static const char *const texts[] = {"a.html"};
+    struct nd_sources_params params = nd_sources_params_default();
+    struct nd_use_summary summary;
+
+    params.texts = texts;
+    params.n_texts = 1;
+    params.least = 2;
+    return nd_run_sources(options, &params, NULL, &summary, err);
+}
+
 static enum nd_status perturb(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_perturb_params params = nd_perturb_params_default();
@@ -594,6 +606,7 @@ static void each_use_fails_cleanly(void **state)
         {"perturb", perturb},
         {"repeats", repeats},
         {"sources", sources},
+        {"sources of several", sources_of_several},
         {"sample", sample},
         {"mirrors", mirrors},
         {"plan", plan},
