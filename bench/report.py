@@ -409,45 +409,57 @@ def codecs():
     return heading(records[0]) + "\n" + table(columns + ["output, MB"], rows)
 
 
+def runs_by(records, *keys):
+    """The runs that ended well, by the values of some keys and then by their number."""
+    runs = defaultdict(dict)
+    for r in records:
+        if not r["exit"]:
+            runs[tuple(r[k] for k in keys)][r["run"]] = r
+    return runs
+
+
+def shares(ours, beside):
+    """Processor time as a fraction of that of the run of the other tool that took its turn after it."""
+    return [ours[i]["cpu_s"] / max(beside[i]["cpu_s"], 1e-3) for i in ours if i in beside]
+
+
+def seconds(runs):
+    return [r["cpu_s"] for r in runs.values()]
+
+
 def warc():
     """One row for a kind of archive and a tool: processor seconds, and of FastWARC's, run by run."""
     records = session_of("warc.jsonl") if places.records("warc.jsonl") else []
-    runs = defaultdict(list)
-    for r in records:
-        if not r["exit"]:
-            runs[r["kind"], r["tool"]].append(r["cpu_s"])
+    runs = runs_by(records, "kind", "tool")
     if not runs:
         return "Nothing measured.\n"
     rows = []
-    for (kind, tool), seconds in runs.items():
-        beside = sorted(a / b for a, b in zip(seconds, runs[kind, "FastWARC"]))
-        rows.append([kind, tool, spread(seconds, 2), f"{beside[len(beside) // 2]:.2f}" if beside else ""])
+    for (kind, tool), own in list(runs.items()):
+        beside = shares(own, runs[kind, "FastWARC"])
+        rows.append([kind, tool, spread(seconds(own), 2), spread(beside, 2) if beside else ""])
     return heading(records[0]) + "\n" + table(["archive", "tool", "processor seconds", "of FastWARC's"], rows)
 
 
 def repeats():
     """One row for a kind of parts: neardup's share of the other's time, run by run, memory, and what is equal."""
     records = session_of("repeats.jsonl") if places.records("repeats.jsonl") else []
-    runs = defaultdict(list)
-    for r in records:
-        if not r["exit"]:
-            runs[r["kind"], r["tool"]].append(r)
+    runs = runs_by(records, "kind", "tool")
     if not runs:
         return "Nothing measured.\n"
     rows = []
     for kind in ("sentences", "passages"):
         ours, beside = runs[kind, "neardup"], runs[kind, "beside"]
-        if not ours or not beside:
+        times = shares(ours, beside)
+        if not times:
             continue
-        shares = sorted(a["cpu_s"] / b["cpu_s"] for a, b in zip(ours, beside))
-        last = beside[-1]
+        last = beside[max(beside)]
         equal = (
             f"{last['equal']:,} of {last['documents']:,} documents are equal"
             if kind == "sentences"
             else f"{last['cut']:,} of {last['cut_beside']:,} words are cut"
         )
-        memory = " / ".join(f"{max(r['peak_mb'] for r in some):.0f}" for some in (ours, beside))
-        rows.append([kind, f"{shares[len(shares) // 2]:.3f}", memory, equal])
+        memory = " / ".join(f"{max(r['peak_mb'] for r in some.values()):.0f}" for some in (ours, beside))
+        rows.append([kind, spread(times, 3), memory, equal])
     columns = ["parts", "of the other's processor time", "memory, MB", "the same"]
     return heading(records[0]) + "\n" + table(columns, rows)
 
@@ -455,15 +467,12 @@ def repeats():
 def feeds():
     """One row for a file and a tool: neardup's share of the tool's time, run by run."""
     records = session_of("feeds.jsonl") if places.records("feeds.jsonl") else []
-    runs = defaultdict(list)
-    for r in records:
-        if not r["exit"]:
-            runs[r["file"], r["tool"]].append(r["cpu_s"])
+    runs = runs_by(records, "file", "tool")
     rows = []
-    for (name, tool), seconds in runs.items():
-        shares = sorted(a / max(b, 1e-3) for a, b in zip(runs[name, "neardup"], seconds))
-        if tool != "neardup" and shares:
-            rows.append([name, tool, f"{shares[len(shares) // 2]:.3f}"])
+    for (name, tool), beside in list(runs.items()):
+        times = shares(runs[name, "neardup"], beside)
+        if tool != "neardup" and times:
+            rows.append([name, tool, spread(times, 3)])
     if not rows:
         return "Nothing measured.\n"
     return heading(records[0]) + "\n" + table(["file", "beside", "processor time, neardup / other"], rows)
@@ -472,16 +481,13 @@ def feeds():
 def html():
     """One row for the whole text and one for the content: processor seconds, and of Resiliparse's."""
     records = session_of("html.jsonl") if places.records("html.jsonl") else []
-    runs = defaultdict(list)
-    for r in records:
-        if not r["exit"]:
-            runs[r["kind"], r["tool"]].append(r["cpu_s"])
+    runs = runs_by(records, "kind", "tool")
     if not runs:
         return "Nothing measured.\n"
     rows = []
-    for (kind, tool), seconds in runs.items():
-        beside = sorted(a / b for a, b in zip(seconds, runs[kind, "Resiliparse"]))
-        rows.append([kind, tool, spread(seconds, 2), f"{beside[len(beside) // 2]:.2f}" if beside else ""])
+    for (kind, tool), own in list(runs.items()):
+        beside = shares(own, runs[kind, "Resiliparse"])
+        rows.append([kind, tool, spread(seconds(own), 2), spread(beside, 2) if beside else ""])
     return heading(records[0]) + "\n" + table(["text", "tool", "processor seconds", "of Resiliparse's"], rows)
 
 
