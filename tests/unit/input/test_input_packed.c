@@ -283,6 +283,66 @@ static void a_wrong_byte_in_gzip_is_found(void **state)
     free(bytes);
 }
 
+/*
+ * Members as web archives have them: small ones, an empty one, one with a checksum of its header, two
+ * of more than a megabyte, and enough in all that some lie across what is read at a time.
+ */
+static void make_members(void)
+{
+    run("split -d -a 3 -l 40 c.jsonl part. && : > part.000 && gzip -n part.* &&"
+        "(for i in 1 2 3 4 5 6 7 8 9; do cat part.0*.gz part.1*.gz; done;"
+        " gzip -nc c.jsonl c.jsonl;"
+        " printf '\\037\\213\\010\\002\\0\\0\\0\\0\\0\\003\\247\\167';"
+        " tail -c +11 part.001.gz; cat part.00*.gz) > members.jsonl.gz; rm part.*");
+}
+
+static void gzip_of_many_members_is_read_as_zlib_reads_it(void **state)
+{
+    struct nd_input_options o = nd_input_options_default();
+    size_t len;
+
+    (void)state;
+    make_members();
+    run("gzip -dc members.jsonl.gz > members.jsonl");
+    char *whole = slurp("members.jsonl", &len);
+
+    for (size_t bytes = 1000; bytes <= 1000000; bytes *= 10) {
+        struct reading r = {0};
+
+        read_all(&r, (const char *const[]){"members.jsonl.gz", NULL}, &o, bytes, 100000);
+        assert_problems(&r, "");
+        assert_int_equal(r.records.len, len);
+        assert_memory_equal(r.records.data, whole, len);
+        close_reading(&r);
+    }
+    free(whole);
+}
+
+/* One byte wrong in one of the last members is found, and all members before it are read. */
+static void a_wrong_byte_in_a_late_member_is_found(void **state)
+{
+    size_t len, member = 0, before;
+    char *bytes = slurp("members.jsonl.gz", &len);
+
+    (void)state;
+    for (size_t at = len - 1; !member; at--)
+        member = bytes[at] == 0x1f && bytes[at + 1] == (char)0x8b ? at : 0;
+    write_file("before.jsonl.gz", bytes, member);
+    before = lines_by_program(0, "before.jsonl.gz");
+    for (size_t at = member + 12; at<len; at += at> len - 12 ? 1 : 97) {
+        struct reading r = {0};
+
+        bytes[at] ^= 0x10;
+        write_file("wrong.jsonl.gz", bytes, len);
+        bytes[at] ^= 0x10;
+        read_one(&r, "wrong.jsonl.gz");
+        if (r.n_failures != 1 || r.n_records < before)
+            fail_msg("byte %zu of %zu: %zu records, %s", at, len, r.n_records, r.problems.data);
+        close_reading(&r);
+    }
+    free(bytes);
+}
+
 static void gzip_may_be_padded_with_zeroes(void **state)
 {
     struct reading r = {0};
@@ -455,6 +515,8 @@ int main(void)
         cmocka_unit_test(archives_cut_anywhere_have_failed),
         cmocka_unit_test(what_follows_or_a_damaged_second_part_is_named),
         cmocka_unit_test(a_wrong_byte_in_gzip_is_found),
+        cmocka_unit_test(gzip_of_many_members_is_read_as_zlib_reads_it),
+        cmocka_unit_test(a_wrong_byte_in_a_late_member_is_found),
         cmocka_unit_test(gzip_may_be_padded_with_zeroes),
         cmocka_unit_test(archives_give_their_files),
         cmocka_unit_test(files_in_archives_have_the_hash_of_the_archive),
