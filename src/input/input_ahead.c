@@ -58,6 +58,8 @@ void nd_batch_read_ahead(struct nd_input *input, struct nd_batch *batch,
     m->ahead.len = piece->unpacked ? nd_unpack_ahead_copy(input, piece, m->bytes.data + BEGUN_BYTES)
                                    : read_piece(piece, m->bytes.data + BEGUN_BYTES);
     m->ahead_at = BEGUN_BYTES;
+    if (!piece->unpacked)
+        nd_unpack_ahead_hash(input, piece, m->bytes.data + m->ahead_at, m->ahead.len);
 }
 
 /* Put the bytes that wait in the stream in front of the piece.  False: out of memory. */

@@ -199,7 +199,7 @@ static void close_file(struct nd_input *input)
 /* The hash of the stored bytes; 0 if they were not read to the end. */
 static uint64_t hash_of_file(const struct nd_open_file *f)
 {
-    return f->stored->stream.state == ND_STREAM_ENDED ? nd_hash_stream_value(f->stored->hash) : 0;
+    return f->stored->stream.state == ND_STREAM_ENDED ? nd_file_hash_value(f->stored->hash) : 0;
 }
 
 /*

@@ -149,6 +149,9 @@ void nd_unpack_ahead_forget(struct nd_input *input);
 void nd_unpack_ahead_free(struct nd_input *input);
 /* Copy a piece of the decompressed file that is read: as many bytes as there are. */
 size_t nd_unpack_ahead_copy(struct nd_input *input, const struct nd_ahead_piece *piece, char *out);
+/* Offer a piece of a plain file to its hash, if the file is the one that is read. */
+void nd_unpack_ahead_hash(struct nd_input *input, const struct nd_ahead_piece *piece,
+                          const char *bytes, size_t len);
 
 /* All of it, once no call is in it. */
 void nd_input_release(struct nd_input *input);

@@ -1,4 +1,7 @@
-/* unpack_ahead.c - compressed files, decompressed by threads of their own while others are read */
+/*
+ * unpack_ahead.c - compressed files, decompressed by threads of their own while others are read, and
+ * plain ones, hashed by those who read them ahead
+ */
 #include "input/input_ahead.h"
 #include "input/input_state.h"
 
@@ -23,7 +26,8 @@ struct nd_unpack_ahead {
     struct nd_monitor monitor;    /* guards what follows */
     struct nd_ahead_stream *read; /* stream of the file that is read, or NULL */
     uint64_t read_number;
-    unsigned n_copying; /* threads that copy from it */
+    struct nd_file_stream *plain; /* the file that is read, if it is not compressed, or NULL */
+    unsigned n_copying;           /* threads that copy from one of the two, or hash */
     size_t files, n_open;
     struct nd_open_file open[]; /* the first is that of the path `next` */
 };
@@ -148,8 +152,14 @@ void nd_unpack_ahead_begin(struct nd_input *input)
     struct nd_unpack_ahead *u = input->unpack_ahead;
     struct nd_open_file *f = &input->file;
 
-    if (!u || !f->is_regular || !f->unpacked || input->sampling.is_on)
+    if (!u || !f->is_regular || input->sampling.is_on)
         return;
+    if (!f->unpacked) {
+        nd_monitor_enter(&u->monitor);
+        u->plain = f->stored;
+        nd_monitor_leave(&u->monitor);
+        return;
+    }
     if (!f->ahead)
         begin(u, f);
     nd_monitor_enter(&u->monitor);
@@ -164,16 +174,19 @@ void nd_unpack_ahead_end(struct nd_input *input)
 {
     struct nd_unpack_ahead *u = input->unpack_ahead;
 
-    if (!input->file.ahead)
+    if (!u)
         return;
-    nd_ahead_stop(input->file.ahead);
+    if (input->file.ahead)
+        nd_ahead_stop(input->file.ahead);
     nd_monitor_enter(&u->monitor);
     u->read = NULL;
+    u->plain = NULL;
     u->read_number = 0;
     while (u->n_copying)
         nd_monitor_wait(&u->monitor);
     nd_monitor_leave(&u->monitor);
-    u->ns += nd_ahead_ns(input->file.ahead);
+    if (input->file.ahead)
+        u->ns += nd_ahead_ns(input->file.ahead);
 }
 
 void nd_unpack_ahead_forget(struct nd_input *input)
@@ -213,4 +226,27 @@ size_t nd_unpack_ahead_copy(struct nd_input *input, const struct nd_ahead_piece 
     nd_monitor_notify(&u->monitor);
     nd_monitor_leave(&u->monitor);
     return n;
+}
+
+void nd_unpack_ahead_hash(struct nd_input *input, const struct nd_ahead_piece *piece,
+                          const char *bytes, size_t len)
+{
+    struct nd_unpack_ahead *u = input->unpack_ahead;
+    struct nd_file_stream *plain = NULL;
+
+    if (!u)
+        return;
+    nd_monitor_enter(&u->monitor);
+    if (u->plain && u->plain->fd == piece->fd) {
+        plain = u->plain;
+        u->n_copying++;
+    }
+    nd_monitor_leave(&u->monitor);
+    if (!plain)
+        return;
+    nd_file_hash_offer(plain->hash, bytes, piece->offset, len);
+    nd_monitor_enter(&u->monitor);
+    u->n_copying--;
+    nd_monitor_notify(&u->monitor);
+    nd_monitor_leave(&u->monitor);
 }

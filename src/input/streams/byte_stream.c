@@ -139,8 +139,8 @@ static ssize_t file_fill(struct nd_stream *s, char *out, size_t capacity)
                               "ends after %" PRIu64 " of the %" PRIu64
                               " bytes it had: it was cut short while it was read",
                               f->consumed, f->size);
+    nd_file_hash_add(f->hash, out, f->consumed, (size_t)n);
     f->consumed += (uint64_t)n;
-    nd_hash_stream_add(f->hash, out, (size_t)n);
     return n;
 }
 
@@ -153,13 +153,13 @@ bool nd_file_stream_pauses(const struct nd_file_stream *f)
 void nd_file_stream_take(struct nd_file_stream *f, const char *bytes, size_t len)
 {
     f->by_offset = true;
+    nd_file_hash_add(f->hash, bytes, f->consumed, len);
     f->consumed += len;
-    nd_hash_stream_add(f->hash, bytes, len);
 }
 
 static void file_close(struct nd_stream *s)
 {
-    nd_hash_stream_free(((struct nd_file_stream *)s)->hash);
+    nd_file_hash_free(((struct nd_file_stream *)s)->hash);
     free(s);
 }
 
@@ -174,7 +174,7 @@ struct nd_file_stream *nd_file_stream_new(int fd, bool is_regular, uint64_t size
     f->fd = fd;
     f->is_regular = is_regular;
     f->size = size;
-    f->hash = nd_hash_stream_new();
+    f->hash = nd_file_hash_new();
     if (!f->hash) {
         free(f);
         return NULL;

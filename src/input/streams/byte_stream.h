@@ -8,9 +8,9 @@
 
 #include <neardup/error.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/system/descriptor.h"
+#include "input/streams/file_hash.h"
 
 enum nd_stream_state { ND_STREAM_OPEN, ND_STREAM_ENDED, ND_STREAM_FAILED };
 
@@ -67,7 +67,7 @@ struct nd_file_stream {
     uint64_t size;             /* size of a regular file when it was opened */
     _Atomic uint64_t consumed; /* bytes read so far; others may look at it meanwhile */
     bool by_offset;            /* some were read by others, and the position of fd is not that */
-    struct nd_hash_stream *hash;
+    struct nd_file_hash *hash;
 };
 struct nd_file_stream *nd_file_stream_new(int fd, bool is_regular, uint64_t size);
 
