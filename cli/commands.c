@@ -725,8 +725,9 @@ const struct command command_table[] = {
     {"doctor", FOR_DOCTOR, "[OPTION…]",
      "Say what this installation can do, and which libraries it lacks.\n"
      "\n"
-     "A row for each thing: the thing, its state, and what that means. The exit status is 0 if\n"
-     "nothing is missing, otherwise 1.",
+     "A row for each thing: the thing, its state, and what that means. What is missing can be\n"
+     "installed; what is left out is no part of this build. The exit status is 0 if nothing is\n"
+     "missing, otherwise 1.",
      "  neardup doctor\n"
      "  neardup doctor | grep missing\n",
      .run = cmd_doctor},

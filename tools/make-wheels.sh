@@ -97,6 +97,12 @@ try_run() { # TARGET FOLDER PROGRAM
     cmp "$2/manifest.jsonl" "$2/here.manifest" || fail "the command for $1 writes another manifest"
     said=$(run_for "$1" "$2/bin/$3" --version | tr -d '\r')
     [ "$said" = "$("$native" --version)" ] || fail "the command for $1 says: $said"
+    # What a build does without cannot be installed.
+    (run_for "$1" "$2/bin/$3" doctor || true) | tr -d '\r' >"$folder/said"
+    case $1 in
+    *-musl | windows-*) grep -q "^libxml2.left out" "$folder/said" ;;
+    *) grep -qE "^libxml2.(found|missing)" "$folder/said" ;;
+    esac || fail "the command for $1 says of libxml2: $(grep libxml2 "$folder/said")"
     if [ "$1" = "linux-$other" ]; then
         said=$(PYTHONPATH=$2 run_for "$1" "$(echo "$folder/root-$other"/usr/bin/python3.[0-9]*)" -S -c \
             'import neardup; print(len(neardup.dedup(["one two three", "four five", "One two three!"]).survivors))')

@@ -22,11 +22,17 @@ static void print_number(const char *subject, long number, const char *meaning)
     print_row(subject, text, meaning);
 }
 
-/* Whether the library is there. */
+/* Print whether the library is there.  False: a package would bring it. */
 static bool print_library(const struct nd_input_library *library)
 {
     char meaning[600];
 
+    if (library->missing && !library->package) {
+        (void)snprintf(meaning, sizeof meaning, "%s: this build of neardup does without",
+                       library->serves);
+        print_row(library->name, "left out", meaning);
+        return true;
+    }
     if (library->missing)
         (void)snprintf(meaning, sizeof meaning, "%s: Debian's package %s brings it (%s)",
                        library->serves, library->package, library->missing);
@@ -50,9 +56,26 @@ static void print_filters(void)
     }
 }
 
+/* Print whether the commands of the service are there.  False: a package would bring them. */
+static bool print_service(void)
+{
+    bool has_service = find_server();
+
+#ifdef ND_WITHOUT_PROGRAMS
+    if (!has_service) {
+        print_row("service", "left out", "serve, store, client: not on " ND_WITHOUT_PROGRAMS);
+        return true;
+    }
+#endif
+    print_row("service", has_service ? "found" : "missing",
+              has_service ? "serve, store, client"
+                          : "serve, store, client: Debian's package neardup-server brings them");
+    return has_service;
+}
+
 int cmd_doctor(struct settings *s)
 {
-    bool has_all = true, has_service = find_server();
+    bool has_all = true;
     struct nd_input_library library;
     long recipes = 0;
 
@@ -66,11 +89,9 @@ int cmd_doctor(struct settings *s)
     print_row("kernels", nd_cpu_name(), "the instructions used on this processor");
     print_number("processors", (long)nd_processors(), "as many threads are used by default");
     print_number("recipes", recipes, "shipped methods: neardup recipe list");
-    print_row("service", has_service ? "found" : "missing",
-              has_service ? "serve, store, client"
-                          : "serve, store, client: Debian's package neardup-server brings them");
+    has_all &= print_service();
     for (size_t i = 0; nd_input_library(i, &library); i++)
         has_all &= print_library(&library);
     print_filters();
-    return has_all && has_service ? 0 : 1;
+    return has_all ? 0 : 1;
 }

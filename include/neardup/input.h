@@ -431,7 +431,7 @@ ND_API void nd_parser_reset(struct nd_parser *parser);
 
 /* A library that is opened when an input or output first needs it. */
 struct nd_input_library {
-    /* Its name, and that of Debian 12's package. */
+    /* Its name, and that of Debian 12's package; NULL: this build never opens the library. */
     const char *name, *package;
     /* Inputs and outputs that need it. */
     const char *serves;

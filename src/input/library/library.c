@@ -35,6 +35,9 @@
 #define ND_BZ2_SONAME NULL
 #define ND_LIBARCHIVE_SONAME NULL
 #define ND_LIBXML_SONAME NULL
+#define IF_OPENED(package) NULL
+#else
+#define IF_OPENED(package) (package)
 #endif
 #include <stdio.h>
 #include <string.h>
@@ -271,7 +274,9 @@ const char *nd_brotli_load(void)
 
     return nd_library_open(&brotli);
 }
+#define BROTLI_PACKAGE "libbrotli1"
 #else
+#define BROTLI_PACKAGE NULL
 static const char *nd_brotli_load(void)
 {
     return "neardup was built without brotli";
@@ -280,7 +285,10 @@ static const char *nd_brotli_load(void)
 
 /* ---- All of them ---- */
 
-#ifndef ND_WITH_GMIME
+#ifdef ND_WITH_GMIME
+#define GMIME_PACKAGE "libgmime-3.0-0"
+#else
+#define GMIME_PACKAGE NULL
 static const char *nd_gmime_load(void)
 {
     return "neardup was built without GMime";
@@ -293,14 +301,14 @@ int nd_input_library(size_t i, struct nd_input_library *row)
         const char *name, *package, *serves;
         const char *(*load)(void);
     } table[] = {
-        {"libarchive", "libarchive13", "tar and zip archives, .lz4", nd_libarchive_load},
-        {"libxml2", "libxml2", "pages of HTML", nd_libxml_load},
-        {"GMime", "libgmime-3.0-0", "mail", nd_gmime_load},
-        {"libbrotlidec", "libbrotli1", "bodies in web archives", nd_brotli_load},
+        {"libarchive", IF_OPENED("libarchive13"), "tar and zip archives, .lz4", nd_libarchive_load},
+        {"libxml2", IF_OPENED("libxml2"), "pages of HTML", nd_libxml_load},
+        {"GMime", GMIME_PACKAGE, "mail", nd_gmime_load},
+        {"libbrotlidec", BROTLI_PACKAGE, "bodies in web archives", nd_brotli_load},
         {"zlib", "zlib1g", "writing .gz", nd_zlib_load},
         {"libzstd", "libzstd1", ".zst", nd_zstd_load},
-        {"liblzma", "liblzma5", ".xz", nd_lzma_load},
-        {"libbz2", "libbz2-1.0", ".bz2", nd_bz2_load},
+        {"liblzma", IF_OPENED("liblzma5"), ".xz", nd_lzma_load},
+        {"libbz2", IF_OPENED("libbz2-1.0"), ".bz2", nd_bz2_load},
     };
 
     if (i >= sizeof table / sizeof *table)
