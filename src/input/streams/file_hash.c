@@ -21,11 +21,12 @@ struct nd_file_hash *nd_file_hash_new(void)
     if (!h)
         return NULL;
     h->stream = nd_hash_stream_new();
-    if (h->stream && nd_monitor_init(&h->monitor))
-        return h;
-    nd_hash_stream_free(h->stream);
-    free(h);
-    return NULL;
+    if (!h->stream) {
+        free(h);
+        return NULL;
+    }
+    nd_monitor_init(&h->monitor);
+    return h;
 }
 
 void nd_file_hash_free(struct nd_file_hash *h)
