@@ -14,10 +14,14 @@ RESULTS = "cluster.jsonl"
 
 def options(parser):
     parser.add_argument("--documents", type=int, default=1_000_000, help="default: %(default)s")
-    parser.add_argument("--words", default="100,200", help="least and most of a document, default: %(default)s")
+    parser.add_argument(
+        "--words", default="100,200", help="least and most of a document, default: %(default)s"
+    )
     parser.add_argument("--shards", type=int, default=16, help="default: %(default)s")
     parser.add_argument("--memory", help="of the task that decides, such as 2G (default: no limit)")
-    parser.add_argument("--whole", action="store_true", help="also one run over all, and compare the survivors")
+    parser.add_argument(
+        "--whole", action="store_true", help="also one run over all, and compare the survivors"
+    )
     parser.add_argument("--limit", type=float, default=900, help="seconds for one task")
 
 
@@ -28,9 +32,21 @@ def make_shards(folder, args):
         raise places.Skipped("no generate_documents: build the release first (make)")
     lines = -(-args.documents // args.shards)
     made = subprocess.Popen(
-        [program, str(args.documents), *args.words.split(",")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [program, str(args.documents), *args.words.split(",")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     )
-    split = ["split", "-d", "-a", "5", "-l", str(lines), "--additional-suffix=.jsonl", "-", f"{folder}/"]
+    split = [
+        "split",
+        "-d",
+        "-a",
+        "5",
+        "-l",
+        str(lines),
+        "--additional-suffix=.jsonl",
+        "-",
+        f"{folder}/",
+    ]
     subprocess.run(split, stdin=made.stdout, check=True)
     if made.wait():
         raise places.Skipped("generate_documents failed")
@@ -72,7 +88,17 @@ def measure(args, binary, folder):
     steps.written("sketch", sketches)
     memory = ["--memory", args.memory, "--tmp", folder] if args.memory else []
     kept = os.path.join(folder, "clusters.tsv")
-    steps.run("decide", "dedup", "--sketches", *sketches, "--manifest", manifest, "--clusters", kept, *memory)
+    steps.run(
+        "decide",
+        "dedup",
+        "--sketches",
+        *sketches,
+        "--manifest",
+        manifest,
+        "--clusters",
+        kept,
+        *memory,
+    )
     steps.written("decide", [manifest])
     for shard, to in zip(shards, clean):
         steps.run("apply", "apply", "--partial", manifest, shard, "-o", to)
@@ -100,7 +126,15 @@ def main(args):
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     places.append(
-        RESULTS, dict(session, documents=args.documents, words=args.words, memory=args.memory, mb=size, steps=found)
+        RESULTS,
+        dict(
+            session,
+            documents=args.documents,
+            words=args.words,
+            memory=args.memory,
+            mb=size,
+            steps=found,
+        ),
     )
     import report
 

@@ -294,7 +294,7 @@ def cluster():
             ]
             for name, step in r["steps"].items()
         ]
-        parts.append(f"{r['documents']:,} documents of {r['words']} words, {r['mb']:,.0f} MB\n\n{table(columns, rows)}")
+        parts.append(f"{r['documents']:,} documents of {r['words'].replace(',', ' to ')} words, {r['mb']:,.0f} MB\n\n{table(columns, rows)}")
     return "\n".join(parts)
 
 

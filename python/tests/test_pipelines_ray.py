@@ -47,9 +47,10 @@ def data(cluster, rows):
     return ray.data.from_arrow([shuffled.slice(at, 400) for at in range(0, len(rows), 400)])
 
 
-def test_rows_are_those_of_dedup(data, rows):
+@pytest.mark.parametrize("parts", [None, 3], ids=["one task decides", "three tasks decide"])
+def test_rows_are_those_of_dedup(data, rows, parts):
     result = neardup.dedup(rows, threshold=0.7)
-    marked = neardup.ray.mark(data, order_by="n", threshold=0.7)
+    marked = neardup.ray.mark(data, order_by="n", threshold=0.7, parts=parts)
     found = sorted(marked.take_all(), key=lambda row: row["n"])
     assert [row["n"] for row in found] == rows["n"].to_pylist()
     assert [row["text"] for row in found] == rows["text"].to_pylist()
@@ -72,11 +73,19 @@ def test_blocks_in_order_are_not_sorted_again(cluster, rows, monkeypatch):
 @nightly
 @pytest.mark.parametrize(
     "options",
-    [{"within": "site"}, {"keep": "longest", "memory": "64M"}, {"keep": "none", "cluster": "components"}],
+    [
+        {"within": "site"},
+        {"within": "site", "parts": 2},
+        {"keep": "longest", "memory": "64M"},
+        {"keep": "longest", "parts": 1},
+        {"keep": "none", "cluster": "components"},
+        {"keep": "none", "cluster": "components", "parts": 2},
+        {"recipe": "manku-2007", "parts": 2},
+    ],
     ids=str,
 )
 def test_every_way_of_dedup_keeps_the_same(data, rows, options):
-    ways = {name: options[name] for name in options if name != "memory"}
+    ways = {name: options[name] for name in options if name not in ("memory", "parts")}
     kept = neardup.ray.dedup(data, order_by="n", **options)
     found = sorted(row["n"] for row in kept.take_all())
     assert found == neardup.dedup(rows, **ways).survivors["n"].to_pylist()
@@ -112,6 +121,8 @@ def test_what_is_wrong_is_said(data):
         neardup.ray.mark(data, order_by="m")
     with pytest.raises(neardup.InvalidError, match="keep none removes whole clusters"):
         neardup.ray.mark(data, order_by="n", keep="none")
+    with pytest.raises(neardup.InvalidError, match="parts: 0 is less than 1"):
+        neardup.ray.dedup(data, order_by="n", parts=0)
     with pytest.raises(neardup.InvalidError, match="there is no column 'age'"):
         neardup.ray.dedup(data, order_by="n", keep="max:age")
     with pytest.raises(neardup.InvalidError, match="two rows have 's[0-9]' as 'site'|'site' is null in a row"):
@@ -124,6 +135,7 @@ def test_what_is_wrong_is_said(data):
 def test_no_rows(cluster, rows):
     data = ray.data.from_arrow(rows.slice(0, 0))
     assert neardup.ray.dedup(data, order_by="n").take_all() == []
+    assert neardup.ray.dedup(data, order_by="n", parts=2).take_all() == []
 
 
 @nightly

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -108,11 +109,14 @@ def _twice(order_by: str, value: object) -> Exception:
     return _native.InvalidError(f"order_by: two rows have {value!r} as '{order_by}'")
 
 
-def _sketched(block: Any, stage: NearDuplicateSketches, text: str, order_by: str) -> tuple[Any, Any, Any]:
-    """The block in its order, its sketch file, and the keys of the rows that have a text."""
+def _arranged(block: Any, text: str, order_by: str) -> tuple[Any, Any]:
+    """The block in its order, and the keys of the rows that have a text."""
     block = block.sort_by(order_by)
-    made = stage(block)["sketches"][0].as_py()
-    return block, made, block.filter(pyarrow.compute.is_valid(block[text]))[order_by].combine_chunks()
+    return block, block.filter(pyarrow.compute.is_valid(block[text]))[order_by].combine_chunks()
+
+
+def _sketched(block: Any, stage: NearDuplicateSketches) -> Any:
+    return stage(block)["sketches"][0].as_py()
 
 
 def _decided(sketches: list[Any], keys: list[Any], arguments: dict[str, Any]) -> Any:
@@ -208,26 +212,57 @@ def _ordered(data: ray.data.Dataset, order_by: str) -> list[Any]:
     return [blocks[i] for _, _, i in found] or blocks[:1]
 
 
-def _run(
-    data: ray.data.Dataset,
-    finish: Callable[[Any, Any, str], Any],
-    text: str,
-    order_by: str,
-    stage: NearDuplicateSketches,
-    arguments: dict[str, Any],
-) -> ray.data.Dataset:
-    blocks = _ordered(data, order_by)
-    sketch = ray.remote(_sketched).options(num_returns=3)
-    made = [sketch.remote(block, stage, text, order_by) for block in blocks]
-    blocks, sketches, keys = ([one[k] for one in made] for k in range(3))
-    _answers(keys)
-    threads = min(arguments["threads"], int(ray.cluster_resources().get("CPU", 1))) or 1
+@dataclass(frozen=True)
+class _Request:
+    """What sketches, the arguments of the decision, and by how many tasks it is made; None: one, by sketches."""
+
+    text: str
+    order_by: str
+    stage: NearDuplicateSketches
+    arguments: dict[str, Any]
+    others: tuple[str, ...]
+    parts: int | None
+
+
+def _decide_at_once(request: _Request, blocks: list[Any], keys: list[Any], marks: bool) -> list[Any]:
+    """One task decides, by the sketches of all blocks."""
+    sketch = ray.remote(_sketched)
+    sketches = [sketch.remote(block, request.stage) for block in blocks]
+    ray.wait(sketches, num_returns=len(sketches), fetch_local=False)
+    threads = min(request.arguments["threads"], int(ray.cluster_resources().get("CPU", 1))) or 1
     decide = ray.remote(_decided).options(num_cpus=threads, num_returns=len(blocks))
-    decisions = decide.remote(sketches, keys if finish is _marked else [], arguments)
+    decisions = decide.remote(sketches, keys if marks else [], request.arguments)
+    return list(decisions) if len(blocks) > 1 else [decisions]
+
+
+def _decide_in_parts(request: _Request, blocks: list[Any], keys: list[Any], marks: bool) -> list[Any]:
+    """As many tasks decide as are asked for."""
+    from ._ray_parts import Job, decisions
+
+    arguments = request.arguments
+    job = Job(
+        arguments["recipe"].text,
+        request.text,
+        request.order_by,
+        tuple(_native.recipe_fields(arguments["recipe"]._native)),
+        request.others,
+        {name: arguments[name] for name in ("prefer", "within", "never")},
+        len(blocks),
+        int(request.parts or 1),
+        marks,
+    )
+    return decisions(job, blocks, keys)
+
+
+def _run(data: ray.data.Dataset, finish: Callable[[Any, Any, str], Any], request: _Request) -> ray.data.Dataset:
+    arrange = ray.remote(_arranged).options(num_returns=2)
+    made = [arrange.remote(block, request.text, request.order_by) for block in _ordered(data, request.order_by)]
+    blocks, keys = ([one[k] for one in made] for k in range(2))
+    decide = _decide_at_once if request.parts is None else _decide_in_parts
     join = ray.remote(_finished).options(num_returns=2)
     done = [
-        join.remote(block, decision, text, finish)
-        for block, decision in zip(blocks, decisions if len(blocks) > 1 else [decisions], strict=True)
+        join.remote(block, decision, request.text, finish)
+        for block, decision in zip(blocks, decide(request, blocks, keys, finish is _marked), strict=True)
     ]
     _answers([count for _, count in done])
     return ray.data.from_arrow_refs([block for block, _ in done])
@@ -241,9 +276,14 @@ def _prepared(
     keys: dict[str, Value],
     threads: int,
     memory: str | int | None,
+    parts: int | None,
     compared: dict[str, Any],
-) -> tuple[NearDuplicateSketches, dict[str, Any]]:
-    """What sketches, and the arguments of the decision."""
+) -> _Request:
+    """Check what a caller asks for."""
+    if parts is not None and parts < 1:
+        raise _native.InvalidError(f"parts: {parts} is less than 1")
+    if parts is not None and memory is not None:
+        raise _native.InvalidError("memory bounds the one task that decides; with parts there is none")
     made = recipe_of(recipe, set=keys)
     give_tables(made, None)
     reading = Reading(made, text)
@@ -257,7 +297,8 @@ def _prepared(
             raise _native.InvalidError(f"there is no column '{name}'; there are {names}")
     length = kept in ("longest", "shortest")
     stage = NearDuplicateSketches(text, fields=list(dict.fromkeys(fields)), length=length, recipe=made)
-    return stage, {"recipe": made, "threads": threads, "memory": memory, **compared}
+    arguments = {"recipe": made, "threads": threads, "memory": memory, **compared}
+    return _Request(text, order_by, stage, arguments, tuple(fields), parts)
 
 
 def mark(
@@ -271,6 +312,7 @@ def mark(
     recipe: Recipe | str | None = None,
     memory: str | int | None = None,
     threads: int = 1,
+    parts: int | None = None,
     **keys: Value,
 ) -> ray.data.Dataset:
     """Say of each row which one it duplicates.
@@ -296,6 +338,9 @@ def mark(
         The most memory for the task that decides, as for :func:`neardup.dedup`.
     threads : int, optional
         How many threads this task has (default: 1).
+    parts : int, optional
+        Decide by so many tasks instead, by the steps of :mod:`neardup.spark`: rows that could match
+        others, and only these, go to the task that decides about them.
     **keys
         Keys of the recipe to change, such as ``threshold``.
 
@@ -314,10 +359,10 @@ def mark(
         if name in data.schema().names:
             raise _native.InvalidError(f"there is a column '{name}' already")
     compared = {"prefer": prefer, "within": within, "never": never}
-    stage, arguments = _prepared(data, text, order_by, recipe, keys, threads, memory, compared)
-    if arguments["recipe"]["keep"] == "none":
+    request = _prepared(data, text, order_by, recipe, keys, threads, memory, parts, compared)
+    if request.arguments["recipe"]["keep"] == "none":
         raise _native.InvalidError("keep none removes whole clusters: no row stands for another; dedup has it")
-    return _run(data, _marked, text, order_by, stage, arguments)
+    return _run(data, _marked, request)
 
 
 def dedup(
@@ -331,6 +376,7 @@ def dedup(
     recipe: Recipe | str | None = None,
     memory: str | int | None = None,
     threads: int = 1,
+    parts: int | None = None,
     **keys: Value,
 ) -> ray.data.Dataset:
     """Remove near-duplicate rows.
@@ -341,7 +387,7 @@ def dedup(
         The rows.
     text : str, optional
         The column with the text.
-    order_by, prefer, within, never, recipe, memory, threads, **keys
+    order_by, prefer, within, never, recipe, memory, threads, parts, **keys
         As for :func:`mark`.
 
     Returns
@@ -350,5 +396,4 @@ def dedup(
         The rows that are kept.
     """
     compared = {"prefer": prefer, "within": within, "never": never}
-    stage, arguments = _prepared(data, text, order_by, recipe, keys, threads, memory, compared)
-    return _run(data, _kept, text, order_by, stage, arguments)
+    return _run(data, _kept, _prepared(data, text, order_by, recipe, keys, threads, memory, parts, compared))
