@@ -18,6 +18,9 @@ set_target_properties(neardup_carried PROPERTIES C_EXTENSIONS ON)
 # Their warnings are theirs.  ISA-L and zstd have code in assembler, which is left out.
 target_compile_options(neardup_carried PRIVATE -w -fno-sanitize=undefined)
 target_compile_definitions(neardup_carried PRIVATE ZSTD_DISABLE_ASM ZSTD_MULTITHREAD=0)
+if(APPLE) # zlib takes it for the Mac OS of 1990, which has no such function
+    target_compile_definitions(neardup_carried PRIVATE fdopen=fdopen)
+endif()
 target_include_directories(neardup_carried SYSTEM PUBLIC ${carried}/zlib ${carried}/zstd
     ${carried}/isal ${carried}/simdjson)
 target_include_directories(neardup_options SYSTEM INTERFACE ${carried}/xxhash)

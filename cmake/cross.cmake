@@ -23,7 +23,7 @@ elseif(CMAKE_MATCH_1 STREQUAL "windows")
     set(stack -Wl,--stack,8388608)
 else()
     set(CMAKE_SYSTEM_NAME Darwin)
-    set(CMAKE_INSTALL_NAME_TOOL false) # nothing is installed from this build
+    set(CMAKE_INSTALL_NAME_TOOL true) # a program that does nothing: nothing is installed from here
 endif()
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
     find_program(EMULATOR NAMES qemu-${CMAKE_SYSTEM_PROCESSOR}-static qemu-${CMAKE_SYSTEM_PROCESSOR})

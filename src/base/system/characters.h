@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * Open a converter to UTF-8; NULL: the system cannot read this charset.  Windows: it reads none, for
- * its own tables differ from those of iconv, and texts would be other ones there.
+ * Open a converter to UTF-8; NULL: the system cannot read this charset.  Windows and macOS: none is
+ * read, for their own tables differ from those of glibc's iconv, and texts would be other ones there.
  */
 struct nd_converter;
 struct nd_converter *nd_converter_open(const char *charset);

@@ -1,5 +1,5 @@
 /* posix_characters.c - charsets, as iconv has them */
-#ifndef _WIN32
+#if !defined _WIN32 && !defined __APPLE__
 #define _GNU_SOURCE
 #include "base/system/characters.h"
 

@@ -191,7 +191,7 @@ static size_t moved(const struct nd_page_block *b, size_t place, bool is_end)
 }
 
 /* Move a stretch of the text.  False: nothing of it is left. */
-static bool move_stretch(const struct nd_page_blocks *blocks, size_t *offset, size_t *len)
+static bool move_stretch(const struct nd_page_blocks *blocks, uint64_t *offset, uint64_t *len)
 {
     const struct nd_page_block *first = block_at(blocks, *offset),
                                *last = block_at(blocks, *offset + *len - (*len > 0));

@@ -1,5 +1,8 @@
-/* windows_characters.c - charsets on Windows: none, so that a text is the same on every system */
-#ifdef _WIN32
+/*
+ * no_characters.c - charsets on Windows and macOS: none, so that a text is the same on every system;
+ * the tables of these two are not those of glibc's iconv
+ */
+#if defined _WIN32 || defined __APPLE__
 #include "base/system/characters.h"
 
 #include <errno.h>
@@ -32,5 +35,5 @@ size_t nd_converter_convert(struct nd_converter *converter, const char **in, siz
     return (size_t)-1;
 }
 #else
-enum { ND_WINDOWS_CHARACTERS_IS_FOR_OTHERS };
+enum { ND_NO_CHARACTERS_IS_FOR_OTHERS };
 #endif
