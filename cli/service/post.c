@@ -163,7 +163,7 @@ static bool make_line(struct post *p, const struct nd_document *document,
         put_security(p, document, source);
     if (p->stores && field(document, TITLE).len)
         nd_json_put_string(j, "title", field(document, TITLE));
-    nd_json_put_string(j, "text", document->text);
+    nd_json_put_string(j, document->is_page ? "html" : "text", document->text);
     nd_json_close(j, '}');
     nd_json_line(j);
     return !j->failed;
@@ -541,6 +541,7 @@ struct post *post_new(struct client *client, bool stores, struct nd_error *err)
     p->options = *nd_run_options_input(client->settings->run);
     p->options.fields = field_names;
     p->options.n_fields = FIELDS;
+    p->options.page_source = 1; /* the service reads pages by its recipe */
     p->ring_size = client->options->connections;
     p->ring = calloc(p->ring_size, sizeof *p->ring);
     p->parser = p->ring ? nd_parser_new(&p->options, err) : NULL;

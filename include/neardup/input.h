@@ -174,6 +174,9 @@ struct nd_input_options {
     unsigned char markup;
     /* 1: of pages, fill document->elements as well. */
     unsigned char elements;
+    /* 1: the text of a page is its source, in UTF-8, for who hands it on to be read elsewhere; id and
+     * fields are those of the page. */
+    unsigned char page_source;
     /* The part of a page that is its text; pages in mails and feeds are read whole. */
     enum nd_boilerplate boilerplate;
     /* In directories and archives, read only files that match one of the globs (no globs: all) and

@@ -114,6 +114,8 @@ struct nd_document {
     uint64_t text_replaced;
     /* The hash for the value of each field.  NULL: nothing was replaced in any. */
     const uint64_t *fields_replaced;
+    /* 1: the text is the source of a page (nd_input_options.page_source). */
+    unsigned char is_page;
 };
 
 /* A token of a text, for explanations to people; the fast path carries hashes only. */

@@ -113,8 +113,8 @@ for line in open("log"):
     echo "<html><title>A title</title><body><p>a page</p></body></html>" >d/in/two.html
     tar cf three.tar -C d one.txt
     client post -q d three.tar >answers
-    [ "$(logged '[(d["id"], d["text"].strip()) for d in row["documents"]]')" = \
-        "[('d/in/two.html', 'A title\na page'), ('d/one.txt', 'a text'), ('three.tar!one.txt', 'a text')]" ]
+    [ "$(logged '[(d["id"], d.get("text", "").strip(), d.get("html", "").strip()) for d in row["documents"]]')" = \
+        "[('d/in/two.html', '', '<html><title>A title</title><body><p>a page</p></body></html>'), ('d/one.txt', 'a text', ''), ('three.tar!one.txt', 'a text', '')]" ]
     [ "$(logged '[d.get("title") for d in row["documents"]]')" = "['A title', None, None]" ]
     [ "$(values answers verdict)" = "new new duplicate" ]
     printf '%s\n' d three.tar >list
@@ -338,6 +338,19 @@ for line in open("log"):
     ldd "$NEARDUP" >linked
     run grep -E 'curl|microhttpd|lmdb' linked
     [ "$status" -eq 1 ]
+}
+
+@test "client post: pages go as pages, in UTF-8, which the service reads by its recipe" {
+    fake
+    printf '<meta charset=iso-8859-1><title>T</title><p>caf\351</p>' >a.html
+    printf '%s\n' '{"id":1,"text":"<p>one</p>"}' >b.jsonl
+    client post -q a.html >answers
+    [ "$(logged '[(d["title"], d["html"]) for d in row["documents"]]')" = \
+        "[('T', '<meta charset=iso-8859-1><title>T</title><p>café</p>')]" ]
+    client post -q --text-format html b.jsonl >answers
+    [ "$(logged '[d["html"] for d in row["documents"]]' | tail -1)" = "['<p>one</p>']" ]
+    client post -q b.jsonl >answers
+    [ "$(logged '[d.get("text") for d in row["documents"]]' | tail -1)" = "['<p>one</p>']" ]
 }
 
 @test "client: the examples of its page" {

@@ -398,7 +398,13 @@ static int read_and_compose(struct nd_parsing *p, struct nd_view page)
     if (wants.head)
         nd_page_head_begin(&parser->page.head, parser->path + o->n_text_fields, 1 + o->n_fields);
     status = nd_html_read(p, page, wants);
-    return status == 1 ? compose(p) : status;
+    if (status == 1)
+        status = compose(p);
+    if (status == 1 && o->page_source) {
+        p->document->text = page;
+        p->document->is_page = 1;
+    }
+    return status;
 }
 
 int nd_html_of_text(struct nd_parsing *p)
