@@ -5,9 +5,10 @@
 #
 # On Linux with glibc, x86-64 and aarch64, a wheel has the command and the module; that of this machine
 # is of make-wheel.sh.  On Alpine (musl), Windows and macOS it has the command alone.  The commands are
-# those of tools/cross.sh.  auditwheel, delocate, twine and check-wheel-contents have to be content with
-# each; each is installed by pip as that system would; and what qemu and wine can run decides as this
-# machine's command does.  FOLDER/dist has all of them, and the source distribution.
+# those of tools/cross.sh.  auditwheel, twine and check-wheel-contents have to be content with each, and
+# for macOS macholib, since delocate needs macOS' otool.  Each is installed by pip as that system would,
+# and what qemu and wine can run decides as this machine's command does.  FOLDER/dist has all of them,
+# and the source distribution.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:-build/wheel}")
@@ -25,7 +26,7 @@ esac
 tools/make-wheel.sh "$folder"
 described=$(ls "$folder"/dist/*-abi3-*.whl)
 tools="$folder/tools/bin"
-[ -x "$tools/twine" ] || "$tools/pip" install --quiet --disable-pip-version-check twine check-wheel-contents delocate
+[ -x "$tools/twine" ] || "$tools/pip" install --quiet --disable-pip-version-check twine check-wheel-contents macholib
 
 # Compile the module of another kind of Linux, of what the source distribution has.  A module needs of
 # Python its headers alone, which are the same for all 64-bit systems of Linux.
@@ -125,8 +126,16 @@ check() {
         tr '\n' ' ' <"$folder/said" | grep -q "following platform tag: \"$3\"" || fail "auditwheel: $(cat "$folder/said")"
         ;;
     macosx_*)
-        "$tools/delocate-listdeps" --all "$1" >"$folder/said" 2>&1 || fail "delocate: $(cat "$folder/said")"
-        ! grep -v '^/usr/lib/' "$folder/said" || fail "the command for macOS needs what macOS has not"
+        python3 -m zipfile -e "$1" "$folder/unpacked-$2"
+        "$tools/python" - "$folder/unpacked-$2"/*.data/scripts/neardup <<'END' || fail "the command for macOS needs what macOS has not"
+import sys
+from macholib.MachO import MachO
+from macholib.mach_o import LC_LOAD_DYLIB
+
+for header in MachO(sys.argv[1]).headers:
+    needed = [data.rstrip(b"\0").decode() for load, command, data in header.commands if load.cmd == LC_LOAD_DYLIB]
+    assert needed and all(name.startswith("/usr/lib/") for name in needed), needed
+END
         ;;
     win_*) command=neardup.exe ;;
     esac
