@@ -14,6 +14,7 @@ extern "C" {
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <string>
 
 const std::nothrow_t std::nothrow{};
 
@@ -52,6 +53,17 @@ void operator delete[](void *room) noexcept
     std::free(room);
 }
 
+/* Nothing here is aligned to more than malloc does it; unoptimised code names these and calls none. */
+void *operator new(std::size_t, std::align_val_t)
+{
+    std::abort();
+}
+
+void operator delete(void *, std::size_t, std::align_val_t) noexcept
+{
+    std::abort();
+}
+
 extern "C" void __cxa_pure_virtual(void);
 extern "C" void __cxa_pure_virtual(void)
 {
@@ -84,6 +96,9 @@ extern "C" void __cxa_guard_release(variable_guard *g)
 }
 
 #ifdef _LIBCPP_VERSION
+/* Its header says that the library has the functions of strings, which are called if not inlined. */
+template class std::basic_string<char>;
+
 _LIBCPP_BEGIN_NAMESPACE_STD
 void __libcpp_verbose_abort(const char *, ...) noexcept
 {
