@@ -8,7 +8,7 @@ import sys
 import places
 
 RESULTS = "spark.jsonl"
-JOBS = ["read", "sketch", "neardup", "mllib", "text-dedup"]
+JOBS = ["read", "sketch", "neardup", "neardup-files", "mllib", "text-dedup"]
 JOINS = ["join-rows", "join-blocks", "join-c"]
 SETS = ["reuters21578", "ota-small"]
 # On the long texts they take hours, or more memory than there is.
@@ -108,7 +108,8 @@ def measure_set(python, binary, name, jobs, args, session):
         if job in JOINS or (job in SHORT_ONLY and name != SETS[0]):
             continue
         runs = 1 if job in SHORT_ONLY else args.runs
-        record, out = run_job(python, job, ["--input", target, "--runs", str(runs)], args)
+        inputs = ["--input", target, "--lines", source, "--runs", str(runs)]
+        record, out = run_job(python, job, inputs, args)
         if os.path.exists(os.path.join(out, "clusters.tsv")) and "failed" not in record:
             record["score"] = score(name, source, out)
         places.append(RESULTS, dict(common, job=job, **record))

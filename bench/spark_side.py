@@ -1,12 +1,15 @@
 """One job on Spark, measured: one process and one session of local threads; prints a line of JSON.
 
-    spark_side.py TOOL --input DOCS.parquet --out FOLDER [--cores 2] [--count N]
+    spark_side.py TOOL --input DOCS.parquet --out FOLDER [--cores 2] [--partitions N] [--cold]
 
-The session starts, and the job runs once on a few documents, before the clock starts.  Processor
-seconds are those of all processes: Java's, the driver's and Python's on the executor's side.
+The session starts, and the job runs once on a few documents, before the clock starts; with --cold
+it does not, so that the first run is the session's first.  Processor seconds are those of all
+processes: Java's, the driver's and Python's on the executor's side.  The event log tells how many
+jobs, stages and tasks a run had, and how many bytes Java sent to Python.
 """
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -14,6 +17,39 @@ import shutil
 import sys
 import tempfile
 import time
+
+
+def events(folder):
+    """The folder of the event log, which is made."""
+    path = os.path.join(folder, "events")
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def told_by_events(folder, starts):
+    """Jobs, stages, tasks and bytes to Python of each run, by the times when runs began."""
+    runs = [{"jobs": 0, "stages": 0, "tasks": 0, "to_python": 0} for _ in starts]
+
+    def run_at(time_ms):
+        number = sum(time_ms >= start * 1000 for start in starts) - 1
+        return runs[number] if number >= 0 else {key: 0 for key in runs[0]}
+
+    (name,) = os.listdir(events(folder))
+    with open(os.path.join(events(folder), name), encoding="utf-8") as log:
+        for event in map(json.loads, log):
+            if event["Event"] == "SparkListenerJobStart":
+                run_at(event["Submission Time"])["jobs"] += 1
+            elif event["Event"] == "SparkListenerStageCompleted":
+                info = event["Stage Info"]
+                run = run_at(info["Submission Time"])
+                run["stages"] += 1
+                run["tasks"] += info["Number of Tasks"]
+                run["to_python"] += sum(
+                    int(counted["Value"])
+                    for counted in info["Accumulables"]
+                    if counted["Name"] == "data sent to Python workers"
+                )
+    return {key: [run[key] for run in runs] for key in runs[0]}
 
 
 def session(cores, folder):
@@ -27,6 +63,10 @@ def session(cores, folder):
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "4g",
         "spark.io.compression.codec": "zstd",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": "file://" + events(folder),
+        "spark.eventLog.rolling.enabled": "false",
         "spark.local.dir": os.path.join(folder, "local"),
         "spark.sql.warehouse.dir": os.path.join(folder, "warehouse"),
         "spark.ui.enabled": "false",
@@ -109,11 +149,23 @@ def run_neardup(spark, df, out, args):
     """neardup.spark.dedup: survivors and manifest."""
     from neardup.spark import dedup
 
-    result = dedup(df, "text", "id", order_by="n")
+    result = dedup(df, "text", "id", order_by="n", partitions=args.partitions)
     result.survivors.write.mode("overwrite").parquet(os.path.join(out, "survivors"))
     result.manifest.write.mode("overwrite").parquet(os.path.join(out, "manifest"))
     result.unpersist()
     return {}
+
+
+def run_neardup_files(spark, df, out, args):
+    """neardup.spark.dedup_files: survivors and manifest."""
+    from neardup.spark import dedup_files
+
+    kept = os.path.join(out, "kept")
+    shutil.rmtree(kept, ignore_errors=True)
+    result = dedup_files(spark, args.lines, kept, id="id", partitions=args.partitions)
+    result.manifest.write.mode("overwrite").parquet(os.path.join(out, "manifest"))
+    result.manifest.unpersist()
+    return {"documents": result.documents, "kept": result.kept}
 
 
 def clusters_of_neardup(spark, df, out):
@@ -216,6 +268,7 @@ def run_text_dedup(spark, df, out, args):
 
 CLUSTERS = {
     "neardup": clusters_of_neardup,
+    "neardup-files": clusters_of_neardup,
     "mllib": clusters_of_rival,
     "text-dedup": clusters_of_rival,
 }
@@ -313,11 +366,26 @@ TOOLS = {
 }
 
 
+def few_lines(args, folder):
+    """A file of the first of the lines; None: there are none."""
+    if not args.lines:
+        return None
+    path = os.path.join(folder, "few.jsonl")
+    with open(args.lines, "rb") as whole, open(path, "wb") as few:
+        few.writelines(itertools.islice(whole, 200))
+    return path
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool", choices=sorted(TOOLS))
     parser.add_argument("--input")
+    parser.add_argument("--lines", help="the same documents as JSON Lines")
     parser.add_argument("--out", required=True)
+    parser.add_argument("--partitions", type=int)
+    parser.add_argument(
+        "--cold", action="store_true", help="do not run it on a few documents first"
+    )
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument(
         "--runs", type=int, default=3, help="in one session; the first is the slowest"
@@ -331,12 +399,17 @@ def main():
     try:
         run = TOOLS[args.tool]
         df = spark.read.parquet(args.input) if args.input else None
-        few = argparse.Namespace(**{**vars(args), "count": 1000})
-        run(spark, df.limit(200) if df is not None else None, folder, few)
+        if not args.cold:
+            few = argparse.Namespace(
+                **{**vars(args), "count": 1000, "lines": few_lines(args, folder)}
+            )
+            run(spark, df.limit(200) if df is not None else None, folder, few)
+        starts = []
         record = {"seconds": [], "cpu_s": [], "shuffled": []}
         for _ in range(args.runs):
             written = shuffled(spark)
             start, before = time.monotonic(), processor_seconds()
+            starts.append(time.time())
             record |= run(spark, df, args.out, args)
             record["seconds"].append(round(time.monotonic() - start, 3))
             record["cpu_s"].append(round(processor_seconds() - before, 3))
@@ -345,6 +418,8 @@ def main():
             write_clusters(spark, df, args.out, args.tool)
     finally:
         end(spark)
+        if sys.exc_info()[0] is None:
+            record |= told_by_events(folder, starts)
         shutil.rmtree(folder, ignore_errors=True)
     print(json.dumps(record))
 

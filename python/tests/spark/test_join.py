@@ -112,3 +112,13 @@ def test_a_fingerprint_of_another_length_stops_the_job(spark):
     df = spark.createDataFrame([(1, bytearray(15))], "id bigint, simhash binary")
     with pytest.raises(Exception, match="a fingerprint of 128 bits has 16 bytes, not 15"):
         join_fingerprints(df, df, bits=128).collect()
+
+
+def test_spark_connect_is_told_what_is_missing():
+    from neardup.spark._session import cores_of, need_classic
+
+    settings = type("Settings", (), {"get": lambda self, name, default: default})()
+    session = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session", "conf": settings})()
+    with pytest.raises(neardup.UnsupportedError, match="^join_fingerprints needs a classic session: Spark Connect"):
+        need_classic(session, "join_fingerprints")
+    assert cores_of(session) == 4

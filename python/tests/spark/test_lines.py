@@ -91,6 +91,14 @@ def test_texts_that_are_not_utf8(spark, tmp_path):
     assert (tmp_path / "kept" / "part-00000.jsonl").read_bytes() == b"\n".join(lines[::2]) + b"\n"
 
 
+def test_ids_are_read_with_the_texts_where_they_are_strings():
+    pytest.importorskip("pyarrow")
+    lines = [b'{"id": "x", "text": "a"}\n', b'{"text": "b"}\n']
+    assert _lines.texts_of(lines, "text", "id").to_pydict() == {"text": ["a", "b"], "id": ["x", None]}
+    assert _lines.texts_of([b'{"id": 5, "text": "a"}\n'], "text", "id") is None
+    assert [_lines._called(value) for value in ("x", 5, None, [1])] == ["x", "5", None, "[1]"]
+
+
 @pytest.mark.parametrize(
     "line, message",
     [

@@ -251,7 +251,7 @@ def to_parts(blobs: DataFrame, parts: int) -> DataFrame:
     return blobs.repartition(parts, "part")
 
 
-def edges_of(sketched: DataFrame, recipe: str, parts: int) -> tuple[DataFrame, tuple[DataFrame, ...]]:
+def edges_of(sketched: DataFrame, recipe: str, parts: int) -> tuple[DataFrame, DataFrame]:
     """Edges that connect all documents that could match; and what is worth holding until they are made.
 
     Parameters
@@ -259,12 +259,13 @@ def edges_of(sketched: DataFrame, recipe: str, parts: int) -> tuple[DataFrame, t
     sketched : DataFrame
         What :class:`Sketching` made.
     """
-    dealt = sketched.mapInArrow(_deal(recipe, parts), BLOBS).persist()
+    # Keys are derived twice, as that takes less than to hold them.
+    dealt = sketched.mapInArrow(_deal(recipe, parts), BLOBS)
     bucketed = to_parts(of_kind(dealt, KEYS), parts).mapInArrow(_find_buckets(recipe, parts), BLOBS).persist()
     attached = to_parts(of_kind(dealt, ROWS).union(of_kind(bucketed, MEMBERS)), parts)
     entries = to_parts(attached.mapInArrow(_attach(recipe, parts), BLOBS), parts)
     linked = entries.mapInArrow(_link(recipe), BLOBS)
-    return linked.union(of_kind(bucketed, EDGES)), (bucketed, dealt)
+    return linked.union(of_kind(bucketed, EDGES)), bucketed
 
 
 def columns_for(text: str, within: str | None, fields: Iterable[str]) -> tuple[Columns, int, tuple[int, ...]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from ._candidates import BLOBS, EDGES, LABELS, PAIR, Step, labelled, read, to_parts, write
+from ._session import is_classic
 
 if TYPE_CHECKING:
     import pyarrow
@@ -78,7 +79,7 @@ def _keep(df: DataFrame) -> DataFrame:
     It stands in a checkpoint where the session has a folder for one, else with the executors, who make
     it again when one of them is lost.
     """
-    if df.sparkSession.sparkContext.getCheckpointDir():
+    if is_classic(df.sparkSession) and df.sparkSession.sparkContext.getCheckpointDir():
         return df.checkpoint()
     return df.persist()
 

@@ -207,7 +207,7 @@ def find_labels(spark: SparkSession, sketched: DataFrame, how: Candidates) -> tu
         labels, _ = components(edges, how.parts)
         labels = labels.persist()
         n = labels.count()
-        for df in (edges, *held):
+        for df in (edges, held):
             df.unpersist()
     sketched.unpersist()
     return labels.select(F.col("node").alias(NODE), F.col("component").alias(COMPONENT)), n

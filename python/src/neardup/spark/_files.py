@@ -11,7 +11,7 @@ from .. import _native
 from .._plan import recipe_of
 from .._recipe import Recipe
 from .._sketch_file import Sketches, write_frames
-from ._session import need_column, need_spark, need_text
+from ._session import cores_of, is_classic, need_column, need_spark, need_text
 
 if TYPE_CHECKING:
     import pyarrow
@@ -214,8 +214,9 @@ def read_sketches(
     schema = ", ".join(f"`{name}` {types[name]}" for name in names)
     if not blocks:
         return spark.createDataFrame([], schema)
-    parts = min(len(blocks), max(1, 4 * spark.sparkContext.defaultParallelism))
-    df = spark.createDataFrame(spark.sparkContext.parallelize(blocks, parts), "file string, block bigint")
+    parts = min(len(blocks), 4 * cores_of(spark))
+    rows = spark.sparkContext.parallelize(blocks, parts) if is_classic(spark) else blocks
+    df = spark.createDataFrame(rows, "file string, block bigint")
     return df.mapInArrow(_read_blocks(names), schema)
 
 

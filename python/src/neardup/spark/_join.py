@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._hamming import HammingBatch
 from .._native import InvalidError
-from ._session import need_column, need_spark
+from ._session import need_classic, need_column, need_spark
 
 if TYPE_CHECKING:
     import pyarrow
@@ -201,6 +201,8 @@ def join_fingerprints(
     ------
     InvalidError
         A column is missing or of another type, or `k` or `bits` is out of range.
+    UnsupportedError
+        The session is one of Spark Connect, which has no broadcast variables for Python.
 
     Notes
     -----
@@ -217,6 +219,7 @@ def join_fingerprints(
     need_spark()
     from pyspark.sql import types
 
+    need_classic(df.sparkSession, "join_fingerprints")
     is_packed = tuple(df.columns) == BLOCK_COLUMNS
     if is_packed:
         id_type = _packed_id(df)

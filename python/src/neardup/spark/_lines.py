@@ -119,24 +119,29 @@ def _raw(value: Any) -> Any:
     return value
 
 
-def texts_of(lines: Sequence[bytes], text: str) -> Any:
-    """The texts of lines as a table of pyarrow; None: its reader has not read them, or some have none."""
+def texts_of(lines: Sequence[bytes], text: str, id: str | None = None) -> Any:
+    """The texts of lines, and ids that are strings, as a table of pyarrow.
+
+    None: its reader has not read them, or some have no text.
+    """
     import pyarrow
     import pyarrow.json as reader
 
     data = b"".join(lines)
+    names = dict.fromkeys([text] if id is None else [text, id])
     try:
         table = reader.read_json(
             pyarrow.BufferReader(data),
             read_options=reader.ReadOptions(use_threads=False, block_size=len(data) + 1),
             parse_options=reader.ParseOptions(
-                explicit_schema=pyarrow.schema([(text, pyarrow.string())]), unexpected_field_behavior="ignore"
+                explicit_schema=pyarrow.schema([(name, pyarrow.string()) for name in names]),
+                unexpected_field_behavior="ignore",
             ),
         )
         table.validate(full=True)  # the reader does not look whether strings are UTF-8
     except pyarrow.ArrowInvalid:
         return None
-    return table if table.num_rows == len(lines) and not table.column(0).null_count else None
+    return table if table.num_rows == len(lines) and not table.column(text).null_count else None
 
 
 # ---- Steps ----
@@ -237,9 +242,15 @@ class DecidingLines:
     def _decided(self, nodes: list[int], lines: list[bytes]) -> pyarrow.RecordBatch:
         import pyarrow
 
-        data = texts_of(lines, self.text) if self.is_plain else None
-        if data is None:
+        data: Any = texts_of(lines, self.text, self.id) if self.is_plain else None
+        is_table = data is not None
+        if not is_table:
             data = [self._record(node, line) for node, line in zip(nodes, lines)]
+        ids = None
+        if self.id is not None and is_table:
+            ids = data.column(self.id).combine_chunks()
+        elif self.id is not None:
+            ids = pyarrow.array([_called(record.get(self.id)) for record in data], pyarrow.string())
         result: LocalResult = local_dedup(
             data, self.text, recipe=Recipe.parse(self.recipe), within=self.within, prefer=self.prefer, threads=1
         )
@@ -249,9 +260,8 @@ class DecidingLines:
             places = [nodes[row] for row in rows]
             arrays.append(pyarrow.array([self.files[place >> FILE_SHIFT] for place in places], pyarrow.string()))
             arrays.append(pyarrow.array([place & (1 << FILE_SHIFT) - 1 for place in places], pyarrow.int64()))
-            if self.id is not None:
-                ids = (self._record(nodes[row], lines[row]).get(self.id) for row in rows)
-                arrays.append(pyarrow.array([_called(value) for value in ids], pyarrow.string()))
+            if ids is not None:
+                arrays.append(ids.take(pyarrow.array(rows, pyarrow.int64())))
         arrays += [removed.column(name).cast(kind) for name, kind in evidence_types().items()]
         places = [nodes[row] for row in removed.column("row").to_pylist()]
         arrays.append(pyarrow.array(places, pyarrow.int64()))

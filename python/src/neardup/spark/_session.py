@@ -31,6 +31,14 @@ def is_classic(spark: SparkSession) -> bool:
     return not type(spark).__module__.startswith("pyspark.sql.connect")
 
 
+def need_classic(spark: SparkSession, function: str) -> None:
+    """Raise UnsupportedError by Spark Connect, for a function that sends the same to every executor."""
+    if not is_classic(spark):
+        raise _native.UnsupportedError(
+            f"{function} needs a classic session: Spark Connect has no broadcast variables for Python"
+        )
+
+
 def cores_of(spark: SparkSession) -> int:
     """How many tasks run at once; Spark Connect does not tell, so that its setting or 4 counts."""
     if is_classic(spark):
