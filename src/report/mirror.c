@@ -53,14 +53,13 @@ struct nd_mirror *nd_mirror_new(struct nd_publisher *publisher, const char *fold
 static bool append_parts(struct nd_buffer *name, const char *path)
 {
     while (*path) {
-        size_t len = strcspn(path, "/");
-        bool skip = len == 0 || (len == 1 && path[0] == '.') ||
-                    (len == 2 && path[0] == '.' && path[1] == '.');
+        bool is_name;
+        size_t len = nd_path_part_len(path, &is_name);
 
-        if (!skip && (!nd_buffer_append(name, "/", 1) || !nd_buffer_append(name, path, len)))
+        if (is_name && (!nd_buffer_append(name, "/", 1) || !nd_buffer_append(name, path, len)))
             return false;
         path += len;
-        path += *path == '/';
+        path += *path != 0;
     }
     return true;
 }

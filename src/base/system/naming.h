@@ -24,6 +24,10 @@ bool nd_path_is_program(const char *path);
 char *nd_path_whole(const char *path);
 /* The part of a path behind its folders.  Windows: '\\' and a drive's ':' end folders too. */
 const char *nd_path_name(const char *path);
+/* Measure the first part of a path: what stands before the next end of a folder.  *is_name: it names a
+ * file or folder; false of "", "." and "..".  Windows: also of other dots and spaces, which it passes
+ * over at the end of a name. */
+size_t nd_path_part_len(const char *path, bool *is_name);
 /* The descriptor that a name stands for, as "/dev/stdout" and "/dev/fd/5" do; -1: none.  Windows:
  * -1 always. */
 int nd_path_descriptor(const char *path);

@@ -368,6 +368,14 @@ const char *nd_path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+size_t nd_path_part_len(const char *path, bool *is_name)
+{
+    size_t len = strcspn(path, "/");
+
+    *is_name = len > 2 || strspn(path, ".") < len;
+    return len;
+}
+
 int nd_path_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};

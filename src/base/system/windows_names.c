@@ -385,6 +385,14 @@ const char *nd_path_name(const char *path)
     return name;
 }
 
+size_t nd_path_part_len(const char *path, bool *is_name)
+{
+    size_t len = strcspn(path, "/\\:");
+
+    *is_name = strspn(path, ". ") < len;
+    return len;
+}
+
 int nd_path_descriptor(const char *path)
 {
     (void)path;
