@@ -17,7 +17,7 @@ UNWANTED_OF_SPARK = {"PR04"}
 # Users are given these, and make none.
 GIVEN = {"BoundedResult", "Collapsed", "Column", "Comparison", "DocumentFrequencies", "Explanation", "Features", "FilesResult", "Filtered", "Mask", "Match", "Repeats", "Result", "Table"}
 GIVEN |= {"Cluster", "Evidence", "Nearest", "Stored", "Verdict", "Version"}
-GIVEN |= {"spark.Deduplicated"}
+GIVEN |= {"spark.Deduplicated", "spark.FilesDeduplicated"}
 
 
 def public_names() -> list[str]:

@@ -176,6 +176,7 @@ all)
     step site tools/make-site.sh
     each_cpu -L '^kernels$'
     neon_step
+    step cross tools/test-cross.sh --quick linux-x86_64-musl windows-x86_64
     ;;
 nightly)
     export NEARDUP_NIGHTLY=1
