@@ -783,6 +783,11 @@ const struct option option_table[] = {
      "with --append, keep the value of FIELD in the records of a file that is made; may be "
      "repeated",
      FOR_DEDUP, RUN},
+    {NULL, "record-field", 0, "FIELD",
+     "send the value of FIELD with each document, for a recipe of the service that reads it; may "
+     "be "
+     "repeated",
+     FOR_CLIENT, RUN, .parts = POSTING},
     {NULL, "record-length", 0, NULL,
      "keep the lengths of texts in the records, for --keep longest and shortest", FOR_SKETCH, RUN,
      .parts = "documents"},

@@ -49,6 +49,7 @@ struct post {
     struct nd_run_events events;
 
     struct nd_input_options options;
+    const char **field; /* of records: field_names, then those of --record-field */
     struct nd_parser *parser;
     const struct post_source *source;
     uint64_t records; /* taken from the source */
@@ -145,6 +146,14 @@ static bool is_unclear(const struct post *p, const struct nd_document *document,
            field(document, LABELS).len && !field(document, SECURITY).len;
 }
 
+/* Put the fields of --record-field that the record has, as texts, which the service reads alike. */
+static void put_fields(struct post *p, const struct nd_document *document)
+{
+    for (size_t i = FIELDS; i < p->options.n_fields; i++)
+        if (field(document, i).data)
+            nd_json_put_string(&p->line, p->field[i], field(document, i));
+}
+
 /* A file has its name as its id; a record without an id gets the hash of its text. */
 static bool make_line(struct post *p, const struct nd_document *document,
                       const struct nd_source *source)
@@ -163,6 +172,7 @@ static bool make_line(struct post *p, const struct nd_document *document,
         put_security(p, document, source);
     if (p->stores && field(document, TITLE).len)
         nd_json_put_string(j, "title", field(document, TITLE));
+    put_fields(p, document);
     nd_json_put_string(j, document->is_page ? "html" : "text", document->text);
     nd_json_close(j, '}');
     nd_json_line(j);
@@ -525,6 +535,39 @@ enum nd_status post_run(struct post *p, const struct post_source *source, struct
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
+/* List the fields that are asked for: those of every record, and those of --record-field. */
+static enum nd_status list_fields(struct post *p, struct nd_error *err)
+{
+    static const char *const own[] = {"id", "security", "title", "text", "html", "max_age"};
+    const struct nd_run_options *run = p->client->settings->run;
+    const char *name;
+    size_t n = 0;
+
+    while (nd_run_options_get(run, "record-field", n))
+        n++;
+    p->field = malloc((FIELDS + n) * sizeof *p->field);
+    if (!p->field)
+        return out_of_memory(err);
+    memcpy(p->field, field_names, sizeof field_names);
+    p->options.fields = p->field;
+    p->options.n_fields = FIELDS;
+    for (size_t i = 0; i < n; i++) {
+        name = nd_run_options_get(run, "record-field", i);
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+            if (strcmp(name, own[k]) == 0)
+                return nd_fail(
+                    err, ND_EINVAL,
+                    "--record-field: '%s' is no field of a recipe for the service, which "
+                    "takes it as the document's own",
+                    name);
+        for (size_t k = FIELDS; k < p->options.n_fields; k++)
+            if (strcmp(name, p->field[k]) == 0)
+                return nd_fail(err, ND_EINVAL, "--record-field: '%s' is given twice", name);
+        p->field[p->options.n_fields++] = name;
+    }
+    return ND_OK;
+}
+
 struct post *post_new(struct client *client, bool stores, struct nd_error *err)
 {
     struct post *p = calloc(1, sizeof *p);
@@ -539,16 +582,15 @@ struct post *post_new(struct client *client, bool stores, struct nd_error *err)
     p->events = report_events(&p->report);
     p->started_ms = nd_monotonic_ms();
     p->options = *nd_run_options_input(client->settings->run);
-    p->options.fields = field_names;
-    p->options.n_fields = FIELDS;
     p->options.page_source = 1; /* the service reads pages by its recipe */
     p->ring_size = client->options->connections;
     p->ring = calloc(p->ring_size, sizeof *p->ring);
-    p->parser = p->ring ? nd_parser_new(&p->options, err) : NULL;
-    if (p->parser)
-        return p;
     if (!p->ring)
         out_of_memory(err);
+    else if (list_fields(p, err) == ND_OK)
+        p->parser = nd_parser_new(&p->options, err);
+    if (p->parser)
+        return p;
     post_free(p);
     return NULL;
 }
@@ -561,6 +603,7 @@ void post_free(struct post *p)
         batch_release(&p->ring[i]);
     free(p->ring);
     free(p->at);
+    free(p->field);
     nd_json_release(&p->line);
     nd_json_release(&p->out);
     nd_parser_free(p->parser);

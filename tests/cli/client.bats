@@ -396,3 +396,19 @@ archive_of() { # ADDRESS…
     client query pages.warc.gz -o out
     [ "$(wc -l <out)" -eq 2 ]
 }
+
+@test "client: fields of records are sent for a recipe that reads them" {
+    fake
+    printf '%s\n' '{"id":"a","text":"x y","url":"http://a.org/","n":[1,"two"],"labels":"l"}' \
+        '{"id":"b","text":"x z","url":5}' >in.jsonl
+    client post in.jsonl --security '' --record-field url --record-field n -o out
+    [ "$(logged '[(d.get("url"), d.get("n")) for d in row["documents"]]')" = \
+        "[('http://a.org/', '[1,\"two\"]'), ('5', None)]" ]
+    printf 'id,text,url\nc,x y,http://c.org/\n' >in.csv
+    client query in.csv --record-field url -o out
+    [ "$(logged 'row["documents"][0].get("url")' | tail -n 1)" = "http://c.org/" ]
+    run -2 client post in.jsonl --record-field id
+    [[ $output == "neardup: --record-field: 'id' is no field of a recipe for the service"* ]]
+    run -2 client post in.jsonl --record-field url --record-field url
+    [[ $output == "neardup: --record-field: 'url' is given twice"* ]]
+}
