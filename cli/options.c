@@ -526,8 +526,7 @@ const struct option option_table[] = {
      NUMBER(use.sources.least, 1, 1000000)},
     {NULL, "texts", 0, "FILE",
      "each document of this file or folder is a text, and all other arguments are the corpus; may "
-     "be "
-     "repeated",
+     "be repeated",
      FOR_SOURCES, LIST(use.source_texts)},
     {NULL, "gap", 0, "N",
      "join passages with at most N other tokens between them in both texts (default: 0)",
@@ -744,11 +743,6 @@ const struct option option_table[] = {
      SET(set_costs)},
     {NULL, "least", 0, "N", "passages of at least N tokens (default: 8)", FOR_COMPARE,
      NUMBER(use.compare.passages.least, 1, 1000000)},
-    {NULL, "texts", 0, "FILE",
-     "each document of this file or folder is a text, and all other arguments are the corpus; may "
-     "be "
-     "repeated",
-     FOR_SOURCES, LIST(use.source_texts)},
     {NULL, "gap", 0, "N",
      "join passages with at most N other tokens between them in both texts (default: 0)",
      FOR_COMPARE, NUMBER(use.compare.passages.gap, 0, 1000000)},

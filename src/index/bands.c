@@ -31,7 +31,7 @@ enum nd_status nd_bands_choose(struct nd_ratio threshold, double recall, unsigne
     if (!(recall >= 0 && recall <= ND_RECALL_MAX))
         return nd_fail(err, ND_EINVAL, "recall = %g: must be from 0 to %g", recall, ND_RECALL_MAX);
     line = missed[(uint64_t)threshold.p * 100 / threshold.q];
-    while (r > 0 && line[r - 1] > (1 - recall) * PARTS)
+    while (r > 0 && line[r - 1] > (1 - recall) * (double)PARTS)
         r--;
     if (r == 0)
         return nd_fail(err, ND_EINVAL, "%d minima cannot find pairs at %u/%u with recall %g",

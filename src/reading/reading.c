@@ -288,7 +288,7 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
 
 void nd_reading_set_slice(struct nd_reading *r, struct nd_slice *slice, double share)
 {
-    size_t longer = share * SLICED_TIMES > 1 ? (size_t)(1 / share) : SLICED_TIMES;
+    size_t longer = share * (double)SLICED_TIMES > 1 ? (size_t)(1 / share) : SLICED_TIMES;
 
     r->slice = slice;
     r->min_bytes = smaller(r->min_bytes * longer, BATCH_BYTES_MAX);

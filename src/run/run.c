@@ -907,7 +907,8 @@ static enum nd_status begin_sample(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_sketches *sketches = nd_reading_sketches(run->reading);
     const double bytes = (double)run->request->watch->sample_bytes;
-    const double read = compares_texts(&run->recipe->method) ? bytes * ND_WATCH_READ : bytes;
+    const double read =
+        compares_texts(&run->recipe->method) ? bytes * (double)ND_WATCH_READ : bytes;
     enum nd_status status = ND_OK;
     double total, share;
 

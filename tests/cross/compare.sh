@@ -38,6 +38,7 @@ END
 fi
 sed -n '1~3p' in.jsonl >first.jsonl
 sed -n '2~3p' in.jsonl >second.jsonl
+mapfile -t ids < <(head -n 2 in.jsonl | python3 -c 'import json, sys; [print(json.loads(line)["id"]) for line in sys.stdin]')
 gzip -nk in.jsonl
 zstd -q in.jsonl
 python3 - <<'END'
@@ -113,8 +114,8 @@ both df build -q first.jsonl -o words.df
 both df info words.df
 both df top words.df
 both repeats -q in.jsonl -o cut.jsonl
-both explain --corpus in.jsonl d0 d1
-both compare --corpus in.jsonl d0 d1
+both explain --corpus in.jsonl "${ids[@]}"
+both compare --corpus in.jsonl "${ids[@]}"
 both recipe list
 both recipe show manku-2007
 both eval --truth clusters.tsv clusters.tsv

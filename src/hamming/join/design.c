@@ -64,7 +64,7 @@ static double compare_cost(unsigned distance, double others)
 
     /* half of those that are farther than the next, and half a block at the end */
     return kernels->next_ns + (far > 0 ? BUCKET_NS / others : 0) +
-           word * (far * far / (2 * others + 1) + far * ND_HAMMING_WINDOW / (2 * far + 32));
+           word * (far * far / (2 * others + 1) + far * (double)ND_HAMMING_WINDOW / (2 * far + 32));
 }
 
 /* How many partitions tables go through, or groups of inner ones. */

@@ -66,7 +66,7 @@ bool nd_join_is_weak(unsigned distance)
 
 unsigned nd_join_part_bits(size_t n)
 {
-    return bits_for(n, (size_t)(PART_ROOTS * sqrt((double)n)), PART_BITS_MAX);
+    return bits_for(n, (size_t)((double)PART_ROOTS * sqrt((double)n)), PART_BITS_MAX);
 }
 
 unsigned nd_join_shared_bits(unsigned part_bits)
