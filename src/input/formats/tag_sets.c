@@ -13,11 +13,11 @@
 #define LIST_OF(name, items)                                                                       \
     {name, items, NULL, false, ND_TAG_PLAIN},                                                      \
     {                                                                                              \
-        .element = name                                                                            \
+        .element = (name)                                                                          \
     }
 #define PAGE_OF(name)                                                                              \
     {                                                                                              \
-        .element = name, .reading = ND_TAG_PAGE                                                    \
+        .element = (name), .reading = ND_TAG_PAGE                                                  \
     }
 
 static const struct nd_tag_field sgml[] = {
