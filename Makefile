@@ -50,7 +50,6 @@ test-all:
 	@tools/bootstrap.sh spark || echo 'test-all: without Java the tests of Spark are skipped'
 	@tools/bootstrap.sh page || echo 'test-all: without Chromium the page is not tried in a browser'
 	@tools/bootstrap.sh package || echo 'test-all: without mmdebstrap no fresh Debian is tried'
-	@tools/bootstrap.sh windows || echo 'test-all: without wine the command for Windows is not tried'
 	@$(MAKE) --no-print-directory all
 	@tools/checks.sh all
 
