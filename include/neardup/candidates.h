@@ -90,7 +90,7 @@ ND_API enum nd_status nd_candidate_rows_link(const struct nd_candidate_rows *row
                                              struct nd_error *err);
 
 /*
- * What such a job costs on Spark, stage by stage, by the formulae of docs/spark-costs.md.  Start from
+ * A job on Spark, whose costs the formulae of docs/spark-costs.md predict stage by stage.  Start from
  * nd_spark_job_default(), in which documents, bytes and executors are 0: set these.
  */
 struct nd_spark_job {
@@ -101,7 +101,7 @@ struct nd_spark_job {
     double buckets;          /* that such a document shares with others, on average */
     double edges;            /* of such a document, on average */
     double rounds;           /* until the components are found */
-    double busy;             /* the share of the time in which a core works */
+    double busy;             /* the share of its time that a core works */
 };
 ND_API struct nd_spark_job nd_spark_job_default(void);
 
@@ -112,11 +112,11 @@ ND_API enum nd_status nd_spark_job_parse(const char *text, struct nd_spark_job *
 
 #define ND_SPARK_STAGES 5
 
-/* What a stage writes to its shuffle, and takes. */
+/* The predicted costs of one stage of a job on Spark. */
 struct nd_spark_stage {
     const char *name;
-    double shuffled_bytes;
-    double processor_seconds, seconds; /* of all cores together; of the stage */
+    double shuffled_bytes;             /* written to its shuffle */
+    double processor_seconds, seconds; /* summed over all cores; elapsed */
     double memory_bytes;               /* of the Python process of each core */
 };
 

@@ -12,7 +12,7 @@
 
 static const char *const isa_name[] = {"scalar", "avx2", "avx512", "neon"};
 
-/* What the processor has, and the system keeps for each thread. */
+/* Instruction sets of the processor whose registers the system saves for each thread, as bits. */
 enum { ASKED = 1, AVX2 = 2, AVX512 = 4, VBMI2 = 8, VPOPCNTDQ = 16, SHA = 32, CLMUL = 64 };
 
 #if defined(__x86_64__)

@@ -130,7 +130,7 @@ def _open_text(path: str, compression: str) -> Iterator[IO[str]]:
         yield io.TextIOWrapper(data, encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
-def _as_bytes(value: Any) -> Any:
+def as_bytes(value: Any) -> Any:
     """A text that was not UTF-8 as the bytes that it was."""
     if isinstance(value, str) and not value.isascii():
         try:
@@ -151,7 +151,7 @@ def _json_rows(path: str, compression: str) -> Iterator[dict[str, Any]]:
                 raise _native.InvalidError(f"{path}:{number}: {error}") from None
             if not isinstance(record, dict):
                 raise _native.InvalidError(f"{path}:{number}: not an object")
-            yield {key: _as_bytes(value) for key, value in record.items()}
+            yield {key: as_bytes(value) for key, value in record.items()}
 
 
 def _table_rows(path: str, compression: str, delimiter: str) -> Iterator[dict[str, Any]]:
@@ -164,7 +164,7 @@ def _table_rows(path: str, compression: str, delimiter: str) -> Iterator[dict[st
                     raise _native.InvalidError(
                         f"{path}:{rows.line_num}: the row does not have the header's number of cells"
                     )
-                yield {key: _as_bytes(value) for key, value in record.items()}
+                yield {key: as_bytes(value) for key, value in record.items()}
         except csv.Error as error:
             raise _native.InvalidError(f"{path}:{rows.line_num}: {error}") from None
 

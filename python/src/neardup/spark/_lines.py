@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 from .. import _native
 from .._dedup import Result as LocalResult
 from .._dedup import dedup as local_dedup
-from .._files import expanded
+from .._files import as_bytes, expanded
 from .._frames import Columns, append_rows
 from .._plan import recipe_of
 from .._recipe import Recipe, Value
@@ -106,17 +106,7 @@ def parsed(path: str, offset: int, line: bytes, text: str) -> dict[str, Any]:
         raise _bad(path, offset, f"there is no '{text}'; there are {list(record)}")
     if not isinstance(record[text], (str, type(None))):
         raise _bad(path, offset, f"'{text}' is a {type(record[text]).__name__}, not a str")
-    return {name: _raw(value) for name, value in record.items()}
-
-
-def _raw(value: Any) -> Any:
-    """A text that was not UTF-8 as the bytes that it was."""
-    if isinstance(value, str) and not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return value.encode("utf-8", "surrogateescape")
-    return value
+    return {name: as_bytes(value) for name, value in record.items()}
 
 
 def texts_of(lines: Sequence[bytes], text: str, id: str | None = None) -> Any:
