@@ -309,11 +309,13 @@ END
     [[ $output != *$'\e'* ]]
 }
 
-@test "an unknown processor is an error" {
+@test "NEARDUP_CPU names the kernels; an unknown name is an error" {
     small_corpus
     NEARDUP_CPU=avx3 run neardup dedup small.jsonl -q
     [ "$status" -eq 2 ]
     [[ ${lines[0]} == "neardup: NEARDUP_CPU: "* ]]
+    NEARDUP_CPU=scalar run neardup doctor
+    [[ $output == *$'\nkernels\tscalar\t'* ]]
 }
 
 @test "of a file of bad records alone nothing is published" {
