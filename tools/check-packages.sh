@@ -50,7 +50,7 @@ inside tarball sh -ec 'mkdir /opt/try; cd /opt/try
     [ "$(/opt/here/bin/neardup dedup -q docs.jsonl | wc -l)" -eq 1 ]
     echo "<p>one</p>" >page.html
     if /opt/here/bin/neardup sketch -q page.html 2>said; then exit 1; fi
-    grep -q libxml2 said' || fail "the tarball does not work"
+    grep -q "Debian: libxml2" said' || fail "the tarball does not work"
 for said in here there; do
     grep -q "^not found: libxml2" "$work/tarball/opt/try/$said" ||
         fail "the tarball does not say what is not found"
@@ -64,7 +64,7 @@ echo "tarball: unpacked, installed and tried"
 root wheel
 inside wheel sh -ec 'apt-get update -q >/dev/null
     apt-get install -q -y --no-install-recommends python3-venv >/log 2>&1' || fail "there is no pip for the wheel"
-cp build/wheel/dist/*-abi3-manylinux_*_"$(uname -m)".whl "$work/wheel/"
+cp -R build/wheel/dist "$work/wheel/" # those of other systems, too, if they are there: pip takes its own
 python3 - >"$work/wheel/corpus.jsonl" <<'END'
 import json, random
 
@@ -81,7 +81,7 @@ END
 inside wheel sh -ec '! command -v cc gcc
     python3 -m venv /opt/env
     begin=$(date +%s%N)
-    /opt/env/bin/pip install --quiet --no-index /neardup-*.whl
+    /opt/env/bin/pip install --quiet --no-index --find-links /dist neardup
     end=$(date +%s%N)
     echo "wheel: installed in $(((end - begin) / 1000000)) ms"
     PATH=/opt/env/bin:$PATH
@@ -97,7 +97,7 @@ inside wheel sh -ec '! command -v cc gcc
     python -c "import neardup; assert len(neardup.dedup([\"one two three\"] * 2).survivors) == 1"
     echo "<p>one two three</p>" >/page.html
     if neardup sketch -q /page.html 2>/said; then exit 1; fi
-    grep -q libxml2 /said
+    grep -q "Debian: libxml2" /said
     if neardup doctor >/doctor; then exit 1; fi
     grep -q libxml2 /doctor
     printf PAR1PAR1 >/in.parquet

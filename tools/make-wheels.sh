@@ -168,3 +168,15 @@ add linux-x86_64-musl musllinux_1_1_x86_64
 add linux-aarch64-musl musllinux_1_1_aarch64
 add windows-x86_64 win_amd64
 add macos-arm64 macosx_11_0_arm64
+
+# Of the whole folder, pip and uvx take the one of this system, as the page on installing says.
+rm -rf "$folder/try-all"
+python3 -m venv "$folder/try-all"
+"$folder/try-all/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$folder/dist" neardup
+said=$("$folder/try-all/bin/python" -P -c 'import neardup; print(neardup.__version__)')
+[ "$("$folder/try-all/bin/neardup" --version)" = "neardup $said" ] || fail "pip takes another wheel of the folder"
+if [ -x "$tools/uvx" ]; then
+    said=$(UV_CACHE_DIR=$folder/uv "$tools/uvx" --quiet --no-config --no-index --find-links "$folder/dist" neardup --version)
+    [ "$said" = "$("$folder/try-all/bin/neardup" --version)" ] || fail "uvx takes another wheel of the folder: $said"
+fi
+echo "make-wheels: $(find "$folder/dist" -name '*.whl' | wc -l) wheels; of the folder, pip takes that of this system"

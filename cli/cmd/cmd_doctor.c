@@ -34,8 +34,7 @@ static bool print_library(const struct nd_input_library *library)
         return true;
     }
     if (library->missing)
-        (void)snprintf(meaning, sizeof meaning, "%s: Debian's package %s brings it (%s)",
-                       library->serves, library->package, library->missing);
+        (void)snprintf(meaning, sizeof meaning, "%s: %s", library->serves, library->missing);
     print_row(library->name, library->missing ? "missing" : "found",
               library->missing ? meaning : library->serves);
     return !library->missing;

@@ -434,11 +434,14 @@ ND_API void nd_parser_reset(struct nd_parser *parser);
 
 /* A library that is opened when an input or output first needs it. */
 struct nd_input_library {
-    /* Its name, and that of Debian 12's package; NULL: this build never opens the library. */
+    /*
+     * Its name; and the packages that bring it, such as "Debian: libxml2, Fedora: libxml2"; NULL:
+     * this build never opens the library.
+     */
     const char *name, *package;
     /* Inputs and outputs that need it. */
     const char *serves;
-    /* Why it cannot be opened; NULL: it was opened. Valid for ever. */
+    /* Why it cannot be opened, with the packages; NULL: it was opened. Valid for ever. */
     const char *missing;
 };
 

@@ -54,7 +54,7 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     zip -q a.zip small.jsonl
     mkdir absent
     : >"absent/$file"
-    missing="cannot be read without libarchive: "
+    missing="cannot be read without libarchive (Debian: libarchive13, Fedora: libarchive): "
     LD_LIBRARY_PATH=absent run neardup sketch -q small.jsonl.{gz,zst,xz,bz2,lz4} a.tar b.tgz a.zip -o out
     [ "$status" -eq 3 ]
     [[ ${lines[0]} == "neardup: small.jsonl.lz4: lz4 data $missing"*"$file: "* ]]
@@ -72,7 +72,7 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     : >"absent/$file"
     LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl -o out.lz4
     [ "$status" -eq 2 ]
-    [[ ${lines[0]} == "neardup: lz4 cannot be written without libarchive: "*"$file: "* ]]
+    [[ ${lines[0]} == "neardup: lz4 cannot be written without libarchive (Debian: libarchive13, Fedora: libarchive): "*"$file: "* ]]
     [ ! -e out.lz4 ]
     LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl --manifest m.lz4 -o out --keep longest
     [ "$status" -eq 2 ]
@@ -84,13 +84,14 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     local file
     small_corpus
     mkdir absent
-    for kind in gzip:libz:gz zstd:libzstd:zst xz:liblzma:xz bzip2:libbz2:bz2; do
-        IFS=: read -r name library ending <<<"$kind"
+    for kind in gzip:libz:gz:zlib1g:zlib zstd:libzstd:zst:libzstd1:libzstd xz:liblzma:xz:liblzma5:xz-libs \
+        bzip2:libbz2:bz2:libbz2-1.0:bzip2-libs; do
+        IFS=: read -r name library ending debian fedora <<<"$kind"
         file=$(file_of "$library")
         : >"absent/$file"
         LD_LIBRARY_PATH=absent run neardup dedup -q small.jsonl -o "out.$ending"
         [ "$status" -eq 2 ]
-        [[ ${lines[0]} == "neardup: $name cannot be written without "*"$file: "* ]]
+        [[ ${lines[0]} == "neardup: $name cannot be written without "*" (Debian: $debian, Fedora: $fedora): "*"$file: "* ]]
         [ ! -e "out.$ending" ]
         rm "absent/$file"
     done
@@ -103,7 +104,7 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     echo "one two three four five" >plain.txt
     mkdir absent
     : >"absent/$file"
-    missing="HTML cannot be read without libxml2: "
+    missing="HTML cannot be read without libxml2 (Debian: libxml2, Fedora: libxml2): "
     LD_LIBRARY_PATH=absent run neardup sketch -q plain.txt page.html -o out
     [ "$status" -eq 3 ]
     [[ ${lines[0]} == "neardup: page.html: $missing"*"$file: "* ]]
@@ -148,6 +149,6 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     mkdir absent
     : >"absent/$file"
     LD_LIBRARY_PATH=absent run -1 neardup doctor
-    grep -qP "^libxml2\tmissing\tpages of HTML: Debian's package libxml2 brings it \(.*$file.*\)\$" <<<"$output"
+    grep -qP "^libxml2\tmissing\tpages of HTML: .* \(Debian: libxml2, Fedora: libxml2\): .*$file: " <<<"$output"
     awk -F'\t' '{ print $1, $2 }' <<<"$output" | grep -qx "libzstd found"
 }

@@ -219,8 +219,8 @@ PY
     echo '{"id":"a","text":"no mail"}' >no.jsonl
     LD_LIBRARY_PATH=absent run neardup sketch no.jsonl spam.eml all.mbox -o out
     [ "$status" -eq 3 ]
-    [[ ${lines[0]} == "neardup: spam.eml: mail cannot be read without GMime (Debian: libgmime-3.0-0): "* ]]
-    [[ ${lines[1]} == "neardup: all.mbox: mail cannot be read without GMime (Debian: libgmime-3.0-0): "* ]]
+    [[ ${lines[0]} == "neardup: spam.eml: mail cannot be read without GMime (Debian: libgmime-3.0-0, Fedora: gmime30): "* ]]
+    [[ ${lines[1]} == "neardup: all.mbox: mail cannot be read without GMime (Debian: libgmime-3.0-0, Fedora: gmime30): "* ]]
     [ "${#lines[@]}" -eq 3 ]
     [ "$(wc -l <out)" -eq 1 ]
     LD_LIBRARY_PATH=absent neardup dedup -q no.jsonl --manifest m.jsonl -o out
@@ -235,5 +235,5 @@ PY
     cc -shared -o other/libgmime-3.0.so.0 -x c /dev/null
     LD_LIBRARY_PATH=other run neardup sketch spam.eml
     [ "$status" -eq 2 ]
-    [[ ${lines[0]} == "neardup: spam.eml: mail cannot be read without GMime (Debian: libgmime-3.0-0): "*"undefined symbol: g"* ]]
+    [[ ${lines[0]} == "neardup: spam.eml: mail cannot be read without GMime (Debian: libgmime-3.0-0, Fedora: gmime30): "*"undefined symbol: g"* ]]
 }

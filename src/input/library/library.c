@@ -35,12 +35,41 @@
 #define ND_BZ2_SONAME NULL
 #define ND_LIBARCHIVE_SONAME NULL
 #define ND_LIBXML_SONAME NULL
-#define IF_OPENED(package) NULL
+#define IF_OPENED(packages) NULL
 #else
-#define IF_OPENED(package) (package)
+#define IF_OPENED(packages) (packages)
+#endif
+#ifdef ND_WITH_GMIME
+#define IF_GMIME(packages) (packages)
+#else
+#define IF_GMIME(packages) NULL
+#endif
+#ifdef ND_WITH_BROTLI
+#define IF_BROTLI(packages) (packages)
+#else
+#define IF_BROTLI(packages) NULL
 #endif
 #include <stdio.h>
 #include <string.h>
+
+/* ---- The libraries, and the packages that bring them ---- */
+
+enum { LIBARCHIVE, LIBXML, GMIME, BROTLI, ZLIB, ZSTD, LZMA, BZ2, N_LIBRARIES };
+
+#define PACKAGES(debian, fedora) "Debian: " debian ", Fedora: " fedora
+static const struct nd_library_row rows[N_LIBRARIES] = {
+    [LIBARCHIVE] = {"libarchive", IF_OPENED(PACKAGES("libarchive13", "libarchive")),
+                    "tar and zip archives, .lz4"},
+    [LIBXML] = {"libxml2", IF_OPENED(PACKAGES("libxml2", "libxml2")), "pages of HTML"},
+    [GMIME] = {"GMime", IF_GMIME(PACKAGES("libgmime-3.0-0", "gmime30")), "mail"},
+    [BROTLI] = {"libbrotlidec", IF_BROTLI(PACKAGES("libbrotli1", "libbrotli")),
+                "bodies in web archives"},
+    [ZLIB] = {"zlib", PACKAGES("zlib1g", "zlib"), "writing .gz"},
+    [ZSTD] = {"libzstd", PACKAGES("libzstd1", "libzstd"), ".zst"},
+    [LZMA] = {"liblzma", IF_OPENED(PACKAGES("liblzma5", "xz-libs")), ".xz"},
+    [BZ2] = {"libbz2", IF_OPENED(PACKAGES("libbz2-1.0", "bzip2-libs")), ".bz2"},
+};
+#undef PACKAGES
 
 /* ---- Somebody else's library, opened when it is first needed ---- */
 
@@ -68,15 +97,17 @@ static bool find_symbols(const struct nd_library *library, void *handle)
 static void load(void *context)
 {
     struct nd_library *library = context;
+    const struct nd_library_row *row = library->row;
     void *handle = library->file ? nd_library_load(library->file) : NULL;
+    bool is_whole = (handle || !library->file) && find_symbols(library, handle);
 
-    if (!handle && library->file)
-        (void)snprintf(library->missing, sizeof library->missing, "%s: %s", library->without,
-                       nd_library_why());
-    else if (!find_symbols(library, handle))
-        (void)snprintf(library->missing, sizeof library->missing, "%s%s%s", library->without,
-                       handle ? ": " : ", which this build of neardup has not",
-                       handle ? nd_library_why() : "");
+    if (!is_whole && library->file)
+        (void)snprintf(library->missing, sizeof library->missing, "%swithout %s (%s): %s",
+                       library->cannot, row->name, row->packages, nd_library_why());
+    else if (!is_whole)
+        (void)snprintf(library->missing, sizeof library->missing,
+                       "%swithout %s, which this build of neardup has not", library->cannot,
+                       row->name);
     else if (library->make_ready)
         library->make_ready();
 }
@@ -110,7 +141,8 @@ const char *nd_zstd_load(void)
         {"ZSTD_compressStream2", &nd_codecs.zstd_encode, CARRIED(ZSTD_compressStream2)},
     };
     static struct nd_library zstd = {.file = ND_ZSTD_SONAME,
-                                     .without = "without libzstd",
+                                     .row = &rows[ZSTD],
+                                     .cannot = "",
                                      .symbols = symbols,
                                      .n_symbols = sizeof symbols / sizeof *symbols};
 
@@ -127,7 +159,8 @@ const char *nd_lzma_load(void)
         {"lzma_stream_encoder_mt", &nd_codecs.lzma_writer_init, NULL},
     };
     static struct nd_library lzma = {.file = ND_LZMA_SONAME,
-                                     .without = "without liblzma",
+                                     .row = &rows[LZMA],
+                                     .cannot = "",
                                      .symbols = symbols,
                                      .n_symbols = sizeof symbols / sizeof *symbols};
 
@@ -143,7 +176,8 @@ const char *nd_bz2_load(void)
         {"BZ2_bzBuffToBuffCompress", &nd_codecs.bz2_encode, NULL},
     };
     static struct nd_library bz2 = {.file = ND_BZ2_SONAME,
-                                    .without = "without libbz2",
+                                    .row = &rows[BZ2],
+                                    .cannot = "",
                                     .symbols = symbols,
                                     .n_symbols = sizeof symbols / sizeof *symbols};
 
@@ -161,7 +195,8 @@ const char *nd_zlib_load(void)
         {"deflateEnd", &nd_codecs.deflate_end, CARRIED(deflateEnd)},
     };
     static struct nd_library zlib = {.file = ND_ZLIB_SONAME,
-                                     .without = "without zlib",
+                                     .row = &rows[ZLIB],
+                                     .cannot = "",
                                      .symbols = symbols,
                                      .n_symbols = sizeof symbols / sizeof *symbols};
 
@@ -181,7 +216,8 @@ const char *nd_libarchive_load(void)
     };
     static struct nd_library libarchive = {
         .file = ND_LIBARCHIVE_SONAME,
-        .without = "without libarchive",
+        .row = &rows[LIBARCHIVE],
+        .cannot = "",
         .symbols = symbols,
         .n_symbols = sizeof symbols / sizeof *symbols,
     };
@@ -211,7 +247,8 @@ const char *nd_libxml_load(void)
     };
     static struct nd_library libxml = {
         .file = ND_LIBXML_SONAME,
-        .without = "HTML cannot be read without libxml2",
+        .row = &rows[LIBXML],
+        .cannot = "HTML cannot be read ",
         .symbols = symbols,
         .n_symbols = sizeof symbols / sizeof *symbols,
         .make_ready = start_libxml,
@@ -243,13 +280,19 @@ const char *nd_gmime_load(void)
     };
     static struct nd_library gmime = {
         .file = ND_GMIME_SONAME,
-        .without = "mail cannot be read without GMime (Debian: libgmime-3.0-0)",
+        .row = &rows[GMIME],
+        .cannot = "mail cannot be read ",
         .symbols = symbols,
         .n_symbols = sizeof symbols / sizeof *symbols,
         .make_ready = start_gmime,
     };
 
     return nd_library_open(&gmime);
+}
+#else
+static const char *nd_gmime_load(void)
+{
+    return "neardup was built without GMime";
 }
 #endif
 
@@ -266,17 +309,15 @@ const char *nd_brotli_load(void)
         {"BrotliDecoderDecompressStream", &nd_brotli.decode, NULL},
         {"BrotliDecoderDestroyInstance", &nd_brotli.stop, NULL},
     };
-    static struct nd_library brotli = {
-        .file = ND_BROTLI_SONAME,
-        .without = "brotli cannot be read without libbrotlidec (Debian: libbrotli1)",
-        .symbols = symbols,
-        .n_symbols = sizeof symbols / sizeof *symbols};
+    static struct nd_library brotli = {.file = ND_BROTLI_SONAME,
+                                       .row = &rows[BROTLI],
+                                       .cannot = "brotli cannot be read ",
+                                       .symbols = symbols,
+                                       .n_symbols = sizeof symbols / sizeof *symbols};
 
     return nd_library_open(&brotli);
 }
-#define BROTLI_PACKAGE "libbrotli1"
 #else
-#define BROTLI_PACKAGE NULL
 static const char *nd_brotli_load(void)
 {
     return "neardup was built without brotli";
@@ -285,35 +326,21 @@ static const char *nd_brotli_load(void)
 
 /* ---- All of them ---- */
 
-#ifdef ND_WITH_GMIME
-#define GMIME_PACKAGE "libgmime-3.0-0"
-#else
-#define GMIME_PACKAGE NULL
-static const char *nd_gmime_load(void)
-{
-    return "neardup was built without GMime";
-}
-#endif
-
 int nd_input_library(size_t i, struct nd_input_library *row)
 {
-    static const struct {
-        const char *name, *package, *serves;
-        const char *(*load)(void);
-    } table[] = {
-        {"libarchive", IF_OPENED("libarchive13"), "tar and zip archives, .lz4", nd_libarchive_load},
-        {"libxml2", IF_OPENED("libxml2"), "pages of HTML", nd_libxml_load},
-        {"GMime", GMIME_PACKAGE, "mail", nd_gmime_load},
-        {"libbrotlidec", BROTLI_PACKAGE, "bodies in web archives", nd_brotli_load},
-        {"zlib", "zlib1g", "writing .gz", nd_zlib_load},
-        {"libzstd", "libzstd1", ".zst", nd_zstd_load},
-        {"liblzma", IF_OPENED("liblzma5"), ".xz", nd_lzma_load},
-        {"libbz2", IF_OPENED("libbz2-1.0"), ".bz2", nd_bz2_load},
+    static const char *(*const load[N_LIBRARIES])(void) = {
+        [LIBARCHIVE] = nd_libarchive_load,
+        [LIBXML] = nd_libxml_load,
+        [GMIME] = nd_gmime_load,
+        [BROTLI] = nd_brotli_load,
+        [ZLIB] = nd_zlib_load,
+        [ZSTD] = nd_zstd_load,
+        [LZMA] = nd_lzma_load,
+        [BZ2] = nd_bz2_load,
     };
 
-    if (i >= sizeof table / sizeof *table)
+    if (i >= N_LIBRARIES)
         return 0;
-    *row = (struct nd_input_library){table[i].name, table[i].package, table[i].serves,
-                                     table[i].load()};
+    *row = (struct nd_input_library){rows[i].name, rows[i].packages, rows[i].serves, load[i]()};
     return 1;
 }

@@ -12,16 +12,23 @@ struct nd_symbol {
     void (*linked)(void); /* the function, if it is compiled with neardup (ND_CARRIED) */
 };
 
+/* What is said of a library. */
+struct nd_library_row {
+    const char *name, *packages; /* packages: of each distribution; NULL: it is never opened */
+    const char *serves;          /* inputs and outputs that need it */
+};
+
 struct nd_library {
     const char *file; /* soname, as the linker would have recorded it; NULL: none is opened, and the
                             functions are a part of the program, or not had */
-    const char *without; /* beginning of the message: */
+    const struct nd_library_row *row;
+    const char *cannot; /* what begins the message that it is missing, with a space; or "" */
     const struct nd_symbol *symbols;
     size_t n_symbols;
     void (*make_ready)(void); /* called once when all symbols are found; NULL: nothing to do */
 
     atomic_bool is_asked;
-    char missing[256]; /* why it is not open; empty: it is */
+    char missing[320]; /* why it is not open; empty: it is */
 };
 
 /*

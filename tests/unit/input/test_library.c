@@ -17,6 +17,8 @@ enum { THREADS = 8 };
 static double (*cosine)(double);
 static atomic_int ready, wrong;
 
+static const struct nd_library_row row = {"a thing", "Debian: thing0", "wonders"};
+
 static void count(void)
 {
     atomic_fetch_add(&ready, 1);
@@ -34,7 +36,8 @@ static void it_is_opened_once_by_many_threads(void **state)
 {
     static const struct nd_symbol symbols[] = {{"cos", &cosine, NULL}};
     static struct nd_library library = {.file = "libm.so.6",
-                                        .without = "no cosine",
+                                        .row = &row,
+                                        .cannot = "",
                                         .symbols = symbols,
                                         .n_symbols = 1,
                                         .make_ready = count};
@@ -50,14 +53,17 @@ static void it_is_opened_once_by_many_threads(void **state)
 
 static void one_that_is_not_there_is_named_each_time(void **state)
 {
-    static struct nd_library library = {.file = "libno-such-thing.so.1", .without = "no thing"};
+    static struct nd_library library = {
+        .file = "libno-such-thing.so.1", .row = &row, .cannot = "no wonder "};
 
     (void)state;
     for (int i = 0; i < 2; i++) {
         const char *missing = nd_library_open(&library);
 
         assert_non_null(missing);
-        assert_ptr_equal(strstr(missing, "no thing: libno-such-thing.so.1: "), missing);
+        assert_ptr_equal(
+            strstr(missing, "no wonder without a thing (Debian: thing0): libno-such-thing.so.1: "),
+            missing);
     }
 }
 
@@ -67,8 +73,11 @@ static void one_without_a_function_is_missing(void **state)
     static void (*none)(void);
     static const struct nd_symbol symbols[] = {{"sin", &other, NULL},
                                                {"nd_no_such_function", &none, NULL}};
-    static struct nd_library library = {
-        .file = "libm.so.6", .without = "no thing", .symbols = symbols, .n_symbols = 2};
+    static struct nd_library library = {.file = "libm.so.6",
+                                        .row = &row,
+                                        .cannot = "no wonder ",
+                                        .symbols = symbols,
+                                        .n_symbols = 2};
     const char *missing = nd_library_open(&library);
 
     (void)state;
@@ -77,12 +86,25 @@ static void one_without_a_function_is_missing(void **state)
     assert_ptr_equal(nd_library_open(&library), missing);
 }
 
+static void one_that_the_build_has_not_names_no_package(void **state)
+{
+    static void (*none)(void);
+    static const struct nd_symbol symbols[] = {{"nd_no_such_function", &none, NULL}};
+    static struct nd_library library = {
+        .row = &row, .cannot = "", .symbols = symbols, .n_symbols = 1};
+
+    (void)state;
+    assert_string_equal(nd_library_open(&library),
+                        "without a thing, which this build of neardup has not");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_opened_once_by_many_threads),
         cmocka_unit_test(one_that_is_not_there_is_named_each_time),
         cmocka_unit_test(one_without_a_function_is_missing),
+        cmocka_unit_test(one_that_the_build_has_not_names_no_package),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
