@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import csv
 import json
 import lzma
@@ -10,7 +11,7 @@ import queue
 import sys
 import threading
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, ClassVar, TypeVar, cast
@@ -110,6 +111,34 @@ class Mark:
         return cls(about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)
 
 
+class AllBut:
+    """The mask of all records but a few, however many there are.
+
+    `count` is how many records were asked about.
+    """
+
+    def __init__(self, gone: Iterable[int]) -> None:
+        self._gone = sorted(gone)
+        self._set = frozenset(self._gone)
+        self.count = 0
+
+    def __len__(self) -> int:
+        return sys.maxsize
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            self.count = max(self.count, at.stop)
+            some = bytearray(b"\1") * (at.stop - at.start)
+            for i in self._gone[bisect.bisect_left(self._gone, at.start) : bisect.bisect_left(self._gone, at.stop)]:
+                some[i - at.start] = 0
+            return memoryview(some)
+        self.count = max(self.count, at + 1)
+        return at not in self._set
+
+
+Mask = memoryview | AllBut
+
+
 class Source:
     """A file.
 
@@ -152,7 +181,7 @@ class Source:
         """Read what decides."""
         raise NotImplementedError
 
-    def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
+    def copy(self, mask: Mask, kept: Output | None, removed: Output | None) -> None:
         """Write the records whose bytes in the mask are 1, and the others."""
         raise NotImplementedError
 
@@ -162,6 +191,10 @@ class Source:
         raise _native.InvalidError(
             f"{place}: there is a {what} '{self.added.name}' already: choose another name for copies_field"
         )
+
+    def picked(self, columns: Columns, wanted: Sequence[int]) -> Iterator[Any]:
+        """Record batches of pyarrow with these columns of some records, whose numbers grow."""
+        raise NotImplementedError
 
     def check_unchanged(self) -> None:
         """Refuse a file that changed while it was read."""
@@ -222,13 +255,26 @@ class _Table(Source):
                 )
         return [name for name in dict.fromkeys(wanted) if name in there]
 
-    def _frame(self, columns: Columns, batch: Any) -> Rows:
+    def _with_folders(self, columns: Columns, batch: Any) -> Any:
+        """The columns, those that folders name among them."""
         pyarrow = _pyarrow(self.path)
         of_folders = _partition(self.name)
         for name in columns.names:
             if name not in batch.schema.names:
                 value = of_folders[cast(str, name)]
                 batch = batch.append_column(name, pyarrow.array([value] * batch.num_rows, pyarrow.string()))
+        return batch
+
+    def _picked(self, columns: Columns, batch: Any, at: int, wanted: Sequence[int]) -> Any:
+        """The wanted rows of a batch whose first row is `at`; None: there are none."""
+        some = [i - at for i in wanted[bisect.bisect_left(wanted, at) : bisect.bisect_left(wanted, at + len(batch))]]
+        if not some:
+            return None
+        pyarrow = _pyarrow(self.path)
+        return self._with_folders(columns, batch).take(pyarrow.array(some, pyarrow.int64()))
+
+    def _frame(self, columns: Columns, batch: Any) -> Rows:
+        batch = self._with_folders(columns, batch)
         frame = _native.frame_new(tuple(columns.names))
         try:
             _native.frame_take(frame, *batch.__arrow_c_array__())
@@ -291,16 +337,44 @@ class Parquet(_Table):
     def __init__(self, path: str, name: str, file: str | None = None) -> None:
         super().__init__(path, name, file)
         self._held: dict[int, list[Any]] = {}  # of row groups that fit into the room, all columns
+        self.groups: range | None = None  # the row groups that are read; None: all
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """The rows and the bytes, unpacked, of each row group."""
+        with self._open() as file:
+            groups = map(file.metadata.row_group, self._numbers(file))
+            return [(group.num_rows, group.total_byte_size) for group in groups]
+
+    def _numbers(self, file: Any) -> range:
+        """The row groups that are read."""
+        return range(file.num_row_groups) if self.groups is None else self.groups
 
     def rows(self, columns: Columns) -> Iterator[Rows]:
         pyarrow = _pyarrow(self.path)
         with self._open() as file:
-            self.bytes = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+            self.bytes = sum(file.metadata.row_group(i).total_byte_size for i in self._numbers(file))
             wanted = self._columns(columns, file.schema_arrow.names)
             try:
-                for group in range(file.num_row_groups):
+                for group in self._numbers(file):
                     for batch in self._decoded(file, group, wanted):
                         yield self._frame(columns, batch)
+            except (pyarrow.ArrowException, OSError) as error:
+                raise self._failed(error) from None
+
+    def picked(self, columns: Columns, wanted: Sequence[int]) -> Iterator[Any]:
+        pyarrow = _pyarrow(self.path)
+        with self._open() as file:
+            names = self._columns(columns, file.schema_arrow.names)
+            at = 0
+            try:
+                for group in self._numbers(file):
+                    end = at + file.metadata.row_group(group).num_rows
+                    if bisect.bisect_left(wanted, at) < bisect.bisect_left(wanted, end):
+                        for batch in _batches(file, group, names):
+                            if some := self._picked(columns, batch, at, wanted):
+                                yield some
+                            at += batch.num_rows
+                    at = end
             except (pyarrow.ArrowException, OSError) as error:
                 raise self._failed(error) from None
 
@@ -325,7 +399,7 @@ class Parquet(_Table):
         held = self._held.pop(group, None)
         return iter(_batches(file, group, None) if held is None else held)
 
-    def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
+    def copy(self, mask: Mask, kept: Output | None, removed: Output | None) -> None:
         pyarrow = _pyarrow(self.path)
         with self._open() as file:
             schemas = (self._with_added(file.schema_arrow), file.schema_arrow)
@@ -336,7 +410,7 @@ class Parquet(_Table):
             ]
             at = 0
             try:
-                for group in range(file.num_row_groups):
+                for group in self._numbers(file):
                     left = file.metadata.row_group(group).num_rows
                     needed = [w for w in to if bytes(mask[at : at + left]).count(w[1])]
                     batches = self._copied(file, group)
@@ -476,7 +550,17 @@ class Arrow(_Table):
             for batch in self._batches(reader):
                 yield self._frame(columns, batch.select(wanted))
 
-    def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
+    def picked(self, columns: Columns, wanted: Sequence[int]) -> Iterator[Any]:
+        raw, reader = self._open()
+        with raw:
+            names = self._columns(columns, reader.schema.names)
+            at = 0
+            for batch in self._batches(reader):
+                if some := self._picked(columns, batch.select(names), at, wanted):
+                    yield some
+                at += batch.num_rows
+
+    def copy(self, mask: Mask, kept: Output | None, removed: Output | None) -> None:
         pyarrow = _pyarrow(self.path)
         raw, reader = self._open()
         is_file = hasattr(reader, "get_batch")
@@ -564,6 +648,9 @@ class _Lines(Source):
         size, expected = 0, self.first_line
         self.records = self.bytes = 0
         for raw, line, record in self._raw():
+            if record is None:
+                self._find_places(columns)
+                continue
             values.append(self._values(columns, record, line))
             at = self.bytes - len(raw)
             offsets.append(at + 3 if at == 0 and raw.startswith(b"\xef\xbb\xbf") else at)
@@ -588,11 +675,39 @@ class _Lines(Source):
             _native.frame_append(frame, texts, raw)
         return Rows(frame, len(values), size, lines, offsets)
 
+    def picked(self, columns: Columns, wanted: Sequence[int]) -> Iterator[Any]:
+        pyarrow = _pyarrow(self.path)
+        names = [cast(str, name) for name in columns.names]
+        values: list[list[tuple[str | bytes | None, bool]]] = []
+        size = at = n = 0
+
+        def batch() -> Any:
+            arrays = [pyarrow.array([value for value, _ in column], pyarrow.binary()) for column in zip(*values)]
+            return pyarrow.RecordBatch.from_arrays(arrays, names)
+
+        for raw, line, record in self._raw():
+            if record is None:  # a header
+                self._find_places(columns)
+                continue
+            if n < len(wanted) and wanted[n] == at:
+                values.append(self._values(columns, record, line))
+                size += len(raw)
+                n += 1
+            at += 1
+            if size >= _BATCH_BYTES:
+                yield batch()
+                values, size = [], 0
+        if values:
+            yield batch()
+
+    def _find_places(self, columns: Columns) -> None:
+        """A header was read."""
+
     def _longer(self, raw: bytes, value: int | str) -> bytes:
         """The record with one more value at its end; a str: the name, of a header."""
         raise NotImplementedError
 
-    def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
+    def copy(self, mask: Mask, kept: Output | None, removed: Output | None) -> None:
         at, size = 0, self.bytes
         some = memoryview(b"").cast("q")
         first = 0  # of these
@@ -664,6 +779,7 @@ class Csv(_Lines):
         super().__init__(path, name, file)
         self.first_line = 2
         self._header: list[str] = []
+        self._places: list[int] = []  # of the columns in a record
 
     def has_column(self, name: str) -> bool:
         next(self._raw(), None)
@@ -699,30 +815,6 @@ class Csv(_Lines):
         except csv.Error as error:
             raise _native.InvalidError(f"{self.path}:{before + 1}: {error}") from None
 
-    def rows(self, columns: Columns) -> Iterator[Rows]:
-        size = 0
-        values: list[list[tuple[str | bytes | None, bool]]] = []
-        lines: list[tuple[int, int]] = []
-        offsets = array("Q")
-        expected = self.first_line
-        place: list[int] = []
-        self.records = self.bytes = 0
-        for raw, line, record in self._raw():
-            if record is None:
-                place = self._places(columns)
-                continue
-            values.append([_value(record[i]) for i in place])
-            offsets.append(self.bytes - len(raw))
-            if line != expected:
-                lines.append((self.records, line))
-            expected = line + 1
-            self.records += 1
-            size += len(raw)
-            if size >= _BATCH_BYTES:
-                yield self._frame(columns, values, size, lines, offsets)
-                values, lines, offsets, size = [], [], array("Q"), 0
-        yield self._frame(columns, values, size, lines, offsets)
-
     def _longer(self, raw: bytes, value: int | str) -> bytes:
         cell = str(value)
         if any(c in cell for c in f'{self.delimiter}"\r\n'):
@@ -730,13 +822,16 @@ class Csv(_Lines):
         row = raw.rstrip(b"\r\n")
         return b"%b%b%b%b" % (row, self.delimiter.encode(), cell.encode(), raw[len(row) :])
 
-    def _places(self, columns: Columns) -> list[int]:
+    def _values(self, columns: Columns, record: Any, line: int) -> list[tuple[str | bytes | None, bool]]:
+        return [_value(record[i]) for i in self._places]
+
+    def _find_places(self, columns: Columns) -> None:
         if self.added and self.added.name in self._header:
             self._refuse_added(f"{self.path}:1", "column")
         for name in columns.names:
             if name not in self._header:
                 raise _native.InvalidError(f"{self.path}: there is no column '{name}'; there are {self._header}")
-        return [self._header.index(cast(str, name)) for name in columns.names]
+        self._places = [self._header.index(cast(str, name)) for name in columns.names]
 
 
 class Tsv(Csv):

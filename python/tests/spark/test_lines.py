@@ -8,7 +8,7 @@ import random
 import pytest
 
 import neardup
-from neardup.spark import _dedup, _lines, dedup_files
+from neardup.spark import _dedup, _dedup_files, _lines, _places, _units, dedup_files
 
 EVIDENCE = ("identical", "verified", "jaccard", "shared", "a", "b", "distance", "cut")
 
@@ -30,8 +30,8 @@ def written(path, rows, end="\n"):
     return path
 
 
-def check(spark, folder, files, rows, partitions=None, **arguments):
-    """What both make of the same lines."""
+def compared(spark, folder, files, rows, partitions=None, **arguments):
+    """What both remove of the same documents; returns the ids that one machine keeps."""
     expected = neardup.dedup(rows, **arguments)
     result = dedup_files(spark, files, folder / "kept", id="id", partitions=partitions, **arguments)
     names = [f"{prefix}id" for prefix in ("", "kept_", "via_")]
@@ -39,11 +39,17 @@ def check(spark, folder, files, rows, partitions=None, **arguments):
     ids = [[rows[row[name]]["id"] for name in ("row", "kept_row", "via_row")] for row in expected.removed]
     wanted = [(*some, *(row[name] for name in EVIDENCE)) for some, row in zip(ids, expected.removed)]
     assert found == sorted(wanted)
+    kept = [row["id"] for row, is_kept in zip(rows, expected.kept) if is_kept]
+    assert (result.documents, result.kept) == (len(rows), len(kept))
+    return result, kept
+
+
+def check(spark, folder, files, rows, partitions=None, **arguments):
+    """What both make of the same lines."""
+    result, kept = compared(spark, folder, files, rows, partitions, **arguments)
     # A line of a file is kept byte for byte, and the parts of a file follow each other.
     parts = sorted((folder / "kept").iterdir())
-    kept = [json.loads(line)["id"] for part in parts for line in part.read_text(encoding="utf-8").splitlines()]
-    assert kept == [row["id"] for row, is_kept in zip(rows, expected.kept) if is_kept]
-    assert (result.documents, result.kept) == (len(rows), len(kept))
+    assert kept == [json.loads(line)["id"] for part in parts for line in part.read_bytes().splitlines()]
     return result
 
 
@@ -62,9 +68,9 @@ def test_files_are_deduplicated_as_on_one_machine(spark, records, tmp_path, monk
 
 def test_other_fields_and_many_tasks(spark, records, tmp_path, monkeypatch):
     monkeypatch.setattr(_lines, "RANGE_BYTES", 40_000)
-    monkeypatch.setattr(_lines, "SMALL_BYTES", 0)
+    monkeypatch.setattr(_dedup_files, "SMALL_BYTES", 0)
     monkeypatch.setattr(_dedup, "ONE_TASK_BYTES", 0)
-    monkeypatch.setattr(_lines, "COLLECTED", 0)
+    monkeypatch.setattr(_dedup_files, "COLLECTED", 0)
     file = written(tmp_path / "a.jsonl", records)
     check(spark, tmp_path, file, records, within="site", keep="max:score", threshold=0.6, partitions=3)
 
@@ -96,7 +102,7 @@ def test_ids_are_read_with_the_texts_where_they_are_strings():
     lines = [b'{"id": "x", "text": "a"}\n', b'{"text": "b"}\n']
     assert _lines.texts_of(lines, "text", "id").to_pydict() == {"text": ["a", "b"], "id": ["x", None]}
     assert _lines.texts_of([b'{"id": 5, "text": "a"}\n'], "text", "id") is None
-    assert [_lines._called(value) for value in ("x", 5, None, [1])] == ["x", "5", None, "[1]"]
+    assert [_places.called(value) for value in ("x", 5, None, [1])] == ["x", "5", None, "[1]"]
 
 
 @pytest.mark.parametrize(
@@ -119,8 +125,11 @@ def test_bad_lines_have_their_place(tmp_path, line, message):
 
 def test_what_is_refused(spark, tmp_path):
     file = written(tmp_path / "a.jsonl", [{"text": "a"}])
-    with pytest.raises(neardup.UnsupportedError, match="executors read files of JSON Lines"):
-        dedup_files(spark, "a.parquet", tmp_path / "kept")
+    with pytest.raises(neardup.UnsupportedError, match="executors read files of .jsonl"):
+        dedup_files(spark, "a.docx", tmp_path / "kept")
+    (tmp_path / "a.parquet").write_bytes(b"")
+    with pytest.raises(neardup.UnsupportedError, match="tables and files of lines"):
+        dedup_files(spark, [file, tmp_path / "a.parquet"], tmp_path / "kept")
     with pytest.raises(neardup.InvalidError, match="no such file"):
         dedup_files(spark, tmp_path / "b.jsonl", tmp_path / "kept")
     with pytest.raises(neardup.UnsupportedError, match="broder-1997 does not run on Spark"):
@@ -130,3 +139,92 @@ def test_what_is_refused(spark, tmp_path):
     (tmp_path / "kept" / "part-00000.jsonl").write_text("")
     with pytest.raises(neardup.InvalidError, match="has survivors already"):
         dedup_files(spark, file, tmp_path / "kept")
+
+
+# ---- Other files ----
+
+
+def as_table(rows):
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.table({name: pyarrow.array([row[name] for row in rows]) for name in rows[0]})
+
+
+def write_as(ending, path, rows):
+    """The rows as a file of this kind."""
+    import pyarrow.csv
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    table = as_table(rows)
+    if ending == ".parquet":
+        pyarrow.parquet.write_table(table, path, row_group_size=70, compression="gzip")
+    elif ending == ".arrow":
+        with pyarrow.ipc.new_file(path, table.schema) as file:
+            file.write_table(table, 70)
+    else:
+        with pyarrow.output_stream(path, compression="detect") as file:
+            if ending.startswith(".csv"):
+                pyarrow.csv.write_csv(table, file)
+            else:
+                file.write(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+
+
+def ids_in(path):
+    """The ids in a file, in their order."""
+    import pyarrow.csv
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    if path.suffix == ".parquet":
+        assert pyarrow.parquet.ParquetFile(path).metadata.row_group(0).column(0).compression == "GZIP"
+        return pyarrow.parquet.read_table(path)["id"].to_pylist()
+    if path.suffix == ".arrow":
+        return pyarrow.ipc.open_file(path).read_all()["id"].to_pylist()
+    with pyarrow.input_stream(str(path), compression="detect") as file:
+        if ".csv" in path.name:
+            return pyarrow.csv.read_csv(file)["id"].to_pylist()
+        return [json.loads(line)["id"] for line in file.read().splitlines()]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow", ".jsonl.gz", ".jsonl.zst", ".csv.gz"])
+def test_other_files_are_deduplicated_as_on_one_machine(spark, records, tmp_path, monkeypatch, ending):
+    """Survivors have the format of their file, and its compression."""
+    monkeypatch.setattr(_units, "UNIT_BYTES", 40_000)
+    monkeypatch.setattr(_units, "BUCKET", 4)
+    monkeypatch.setattr(_units, "DECIDE_BYTES", 10_000)
+    middle = len(records) // 2
+    files = [tmp_path / f"{name}{ending}" for name in "ab"]
+    write_as(ending, files[0], records[:middle])
+    write_as(ending, files[1], records[middle:])
+    result, kept = compared(spark, tmp_path, files, records, within="site", keep="max:score", threshold=0.6)
+    parts = sorted((tmp_path / "kept").iterdir())
+    assert (len(parts) > 4) == (ending == ".parquet") and all(part.name.endswith(ending) for part in parts)
+    assert kept == [one for part in parts for one in ids_in(part)]
+    row = result.manifest.where(f"file like '%b{ending}'").first()
+    assert records[middle + row.offset]["id"] == row.id
+
+
+def test_units_of_many_tasks(spark, records, tmp_path, monkeypatch):
+    monkeypatch.setattr(_units, "UNIT_BYTES", 40_000)
+    monkeypatch.setattr(_dedup_files, "SMALL_BYTES", 0)
+    monkeypatch.setattr(_dedup, "ONE_TASK_BYTES", 0)
+    monkeypatch.setattr(_dedup_files, "COLLECTED", 0)
+    write_as(".parquet", tmp_path / "a.parquet", records)
+    compared(spark, tmp_path, tmp_path / "a.parquet", records, 3)
+
+
+def test_what_documents_share_travels_once():
+    pyarrow = pytest.importorskip("pyarrow")
+    text = " ".join(str(hash((i, "word"))) for i in range(1000))
+    table = pyarrow.table({"text": [text] * 50, _dedup.COMPONENT: [7] * 50, _dedup.NODE: list(range(50, 0, -1))})
+    blobs = list(_units.pack(table.to_batches(), 10))
+    assert len(blobs) == 1 and len(blobs[0][2]) < 2 * len(text)
+    batch = pyarrow.record_batch({"part": [3], "blob": [blobs[0][2]]})
+    (found,) = _units.unpacked(iter([batch]))
+    assert found.column(_dedup.NODE).to_pylist() == list(range(1, 51))
+
+
+def test_a_file_that_is_no_parquet(spark, tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    with pytest.raises(neardup.Error, match="a.parquet: "):
+        dedup_files(spark, tmp_path / "a.parquet", tmp_path / "kept")

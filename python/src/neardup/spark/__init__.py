@@ -5,9 +5,9 @@ every executor too.  Importing this module needs none of them: the first call sa
 """
 
 from ._dedup import Deduplicated, dedup
+from ._dedup_files import FilesDeduplicated, dedup_files
 from ._files import read_sketches, write_sketches
 from ._join import join_fingerprints, pack_fingerprints
-from ._lines import FilesDeduplicated, dedup_files
 from ._pairs import pairs
 from ._sketch import sketch
 

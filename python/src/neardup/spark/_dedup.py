@@ -186,8 +186,23 @@ class Candidates(NamedTuple):
     parts: int
 
 
-def find_labels(spark: SparkSession, sketched: DataFrame, how: Candidates) -> tuple[DataFrame, int]:
-    """The component of every document that has one, and how many documents these are.
+class Labels(NamedTuple):
+    """The component of every document that has one: known to the driver, or held by the executors."""
+
+    n: int
+    table: pyarrow.Table | None
+    frame: DataFrame | None
+
+    def to_frame(self, spark: SparkSession) -> DataFrame:
+        """The same as a DataFrame of `NODE` and `COMPONENT`."""
+        if self.frame is not None:
+            return self.frame
+        made: DataFrame = spark.createDataFrame(self.table)
+        return made
+
+
+def find_labels(sketched: DataFrame, how: Candidates) -> Labels:
+    """The component of every document that has one.
 
     One task finds them where it has room for the records of all documents.  Where the bytes of the
     input say so, it gets the records at once; else they are held and counted first.
@@ -201,16 +216,16 @@ def find_labels(spark: SparkSession, sketched: DataFrame, how: Candidates) -> tu
         if size <= ONE_TASK_BYTES:
             found = labels_at_once(sketched, how.recipe, ONE_TASK_BYTES)
     if found is not None:
-        labels, n = spark.createDataFrame(found), found.num_rows
+        labels = Labels(found.num_rows, found.rename_columns([NODE, COMPONENT]), None)
     else:
         edges, held = edges_of(sketched, how.recipe, how.parts)
-        labels, _ = components(edges, how.parts)
-        labels = labels.persist()
-        n = labels.count()
+        frame, _ = components(edges, how.parts)
+        frame = frame.select(F.col("node").alias(NODE), F.col("component").alias(COMPONENT)).persist()
+        labels = Labels(frame.count(), None, frame)
         for df in (edges, held):
             df.unpersist()
     sketched.unpersist()
-    return labels.select(F.col("node").alias(NODE), F.col("component").alias(COMPONENT)), n
+    return labels
 
 
 def in_components(documents: Documents, refuses_nulls: bool) -> tuple[DataFrame, int]:
@@ -226,7 +241,8 @@ def in_components(documents: Documents, refuses_nulls: bool) -> tuple[DataFrame,
     from pyspark.sql import functions as F
 
     how = Candidates(documents.recipe.text, documents.is_small, documents.parts)
-    labels, n = find_labels(documents.df.sparkSession, _sketched(documents, refuses_nulls), how)
+    found_labels = find_labels(_sketched(documents, refuses_nulls), how)
+    labels, n = found_labels.to_frame(documents.df.sparkSession), found_labels.n
     texts = dict.fromkeys((*documents.names, documents.text, *documents.others))
     df = documents.df.where(F.col(quoted(documents.text)).isNotNull())
     df = df.select(*(F.col(quoted(name)) for name in texts), _node(documents.order))

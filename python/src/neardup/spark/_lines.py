@@ -1,4 +1,4 @@
-"""Deduplication of files of JSON Lines that the executors read and write themselves.
+"""Deduplication of files of JSON Lines, of which executors read and write ranges.
 
 A document is called by its place: the number of its file, and the byte at which its line begins.  So
 places have the order of the files and lines, a task that decides reads the lines of its documents
@@ -13,30 +13,16 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from .. import _native
-from .._dedup import Result as LocalResult
 from .._dedup import dedup as local_dedup
-from .._files import as_bytes, expanded
+from .._files import as_bytes
 from .._frames import Columns, append_rows
-from .._plan import recipe_of
-from .._recipe import Recipe, Value
-from ._candidates import BLOBS, rows_of, write_rows
-from ._dedup import (
-    COLLECTED,
-    COMPONENT,
-    DECIDE_BYTES,
-    EVIDENCE,
-    NODE,
-    SMALL_BYTES,
-    Candidates,
-    evidence_types,
-    find_labels,
-    refuse,
-)
-from ._session import cores_of, need_spark
+from .._recipe import Recipe
+from ._candidates import rows_of, write_rows
+from ._dedup import COMPONENT, DECIDE_BYTES, NODE, Labels
+from ._places import Asked, called, manifest_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -50,15 +36,19 @@ FILE_SHIFT = 44
 OPEN_FILES = 64
 
 
-class FilesDeduplicated(NamedTuple):
-    """What :func:`dedup_files` returns: the manifest, and how many documents there were and how many are kept."""
-
-    manifest: DataFrame
-    documents: int
-    kept: int
-
-
 # ---- Lines ----
+
+
+def ranges_of(files: Sequence[str]) -> dict[str, list[int]]:
+    """The ranges of files, each with its number."""
+    found: dict[str, list[int]] = {"range": [], "file": [], "start": [], "stop": []}
+    for number, path in enumerate(files):
+        size = os.path.getsize(path)
+        for start in range(0, max(size, 1), RANGE_BYTES):
+            row = (len(found["range"]), number, start, min(start + RANGE_BYTES, size))
+            for column, value in zip(found.values(), row):
+                column.append(value)
+    return found
 
 
 def lines_of(file: IO[bytes], start: int, stop: int) -> Iterator[tuple[int, list[bytes]]]:
@@ -240,36 +230,15 @@ class DecidingLines:
         if self.id is not None and is_table:
             ids = data.column(self.id).combine_chunks()
         elif self.id is not None:
-            ids = pyarrow.array([_called(record.get(self.id)) for record in data], pyarrow.string())
-        result: LocalResult = local_dedup(
+            ids = pyarrow.array([called(record.get(self.id)) for record in data], pyarrow.string())
+        result = local_dedup(
             data, self.text, recipe=Recipe.parse(self.recipe), within=self.within, prefer=self.prefer, threads=1
         )
-        removed = pyarrow.record_batch(result.removed)
-        arrays: list[Any] = []
-        for rows in (removed.column(name).to_pylist() for name in ("row", "kept_row", "via_row")):
-            places = [nodes[row] for row in rows]
-            arrays.append(pyarrow.array([self.files[place >> FILE_SHIFT] for place in places], pyarrow.string()))
-            arrays.append(pyarrow.array([place & (1 << FILE_SHIFT) - 1 for place in places], pyarrow.int64()))
-            if ids is not None:
-                arrays.append(ids.take(pyarrow.array(rows, pyarrow.int64())))
-        arrays += [removed.column(name).cast(kind) for name, kind in evidence_types().items()]
-        places = [nodes[row] for row in removed.column("row").to_pylist()]
-        arrays.append(pyarrow.array(places, pyarrow.int64()))
-        arrays.append(pyarrow.array([bisect.bisect_right(self.ranges, place) - 1 for place in places], pyarrow.int64()))
-        return pyarrow.RecordBatch.from_arrays(arrays, [*manifest_columns(self.id), NODE, "range"])
+        return manifest_of(result, nodes, ids, self._place)
 
-
-def _called(value: Any) -> str | None:
-    """An id as a string: of another value its JSON."""
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def manifest_columns(id: str | None) -> list[str]:
-    """The names of the columns of a manifest."""
-    names = [prefix + name for prefix in ("", "kept_", "via_") for name in ("file", "offset", *(["id"] if id else []))]
-    return names + [column.split()[0] for column in EVIDENCE.split(", ")]
+    def _place(self, node: int) -> tuple[str, int, int]:
+        offset = node & (1 << FILE_SHIFT) - 1
+        return self.files[node >> FILE_SHIFT], offset, bisect.bisect_right(self.ranges, node) - 1
 
 
 @dataclass(frozen=True)
@@ -310,157 +279,37 @@ class Writing:
 # ---- The job ----
 
 
-def _ranges(files: Sequence[str]) -> dict[str, list[int]]:
-    """The ranges of files, each with its number."""
-    found: dict[str, list[int]] = {"range": [], "file": [], "start": [], "stop": []}
-    for number, path in enumerate(files):
-        size = os.path.getsize(path)
-        for start in range(0, max(size, 1), RANGE_BYTES):
-            row = (len(found["range"]), number, start, min(start + RANGE_BYTES, size))
-            for column, value in zip(found.values(), row):
-                column.append(value)
-    return found
+@dataclass(frozen=True)
+class LinesJob:
+    """What a job over files of JSON Lines consists of."""
 
+    asked: Asked
+    pieces: dict[str, list[int]]
+    size: int
 
-def _sources(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
-    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    files = tuple(os.path.abspath(one) for path in paths for one in expanded(os.fspath(path)))
-    if not files:
-        raise _native.InvalidError("there are no files")
-    for path in files:
-        if not path.lower().endswith((".jsonl", ".ndjson", ".json")):
-            raise _native.UnsupportedError(
-                f"{path}: executors read files of JSON Lines that are not compressed: .jsonl, .ndjson, .json; "
-                "read any other by spark.read, and call dedup"
-            )
-        if not os.path.isfile(path):
-            raise _native.InvalidError(f"{path}: there is no such file")
-    return files
+    @classmethod
+    def of(cls, asked: Asked) -> LinesJob:
+        """The job over the files that are asked for."""
+        pieces = ranges_of(asked.files)
+        return cls(asked, pieces, sum(pieces["stop"]) - sum(pieces["start"]))
 
+    def sketching(self) -> SketchingLines:
+        """The first step."""
+        columns, group, fields = self.asked.columns()
+        names = tuple(str(name) for name in columns.names)
+        return SketchingLines(self.asked.recipe, self.asked.files, names, group, fields)
 
-def dedup_files(
-    spark: SparkSession,
-    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    target: str | os.PathLike[str],
-    text: str = "text",
-    id: str | None = None,
-    *,
-    within: str | None = None,
-    threshold: str | float | Fraction | None = None,
-    shingle: int | str | None = None,
-    method: Literal["minhash", "simhash", "identical"] | None = None,
-    keep: str | None = None,
-    prefer: tuple[str, Sequence[str]] | None = None,
-    short: Literal["identical", "tokens", "keep"] | None = None,
-    cluster: Literal["star", "components", "complete"] | None = None,
-    recipe: Recipe | str | None = None,
-    set: dict[str, Value] | None = None,
-    partitions: int | None = None,
-) -> FilesDeduplicated:
-    r"""Remove near-duplicate documents from files of JSON Lines that the executors read themselves.
+    def decided(self, spark: SparkSession, labels: Labels, parts: int, schema: str) -> DataFrame:
+        """The documents that are removed."""
+        asked = self.asked
+        is_plain = not asked.others
+        starts = tuple((file << FILE_SHIFT) + start for file, start in zip(self.pieces["file"], self.pieces["start"]))
+        deciding = DecidingLines(
+            asked.recipe, asked.files, asked.text, asked.id, asked.within, asked.prefer, is_plain, starts
+        )
+        together = labels.to_frame(spark).repartition(parts, COMPONENT).sortWithinPartitions(COMPONENT, NODE)
+        return together.mapInArrow(deciding, schema)
 
-    The survivors and the manifest are those of :func:`neardup.dedup_files`, for the files in the order
-    in which they are given.  No text passes through Java: a task reads a range of a file, and one
-    that decides reads the lines of its documents again.
-
-    Parameters
-    ----------
-    spark : SparkSession
-        The session.
-    source : path or sequence of paths
-        Files of JSON Lines, not compressed, or patterns such as ``"pages/*.jsonl"``.  The driver and
-        all executors see them under these names, and nobody changes them.
-    target : path
-        A folder for the survivors, seen likewise.  It is made where there is none, and has no such
-        files yet.  The lines of a range of a file go to ``part-00000.jsonl`` and so on, byte for byte.
-    text : str, optional
-        The field with the text.
-    id : str, optional
-        The field with the ids, for the manifest.
-    within, threshold, shingle, method, keep, prefer, short, cluster, recipe, set : optional
-        As for :func:`dedup`.  Lines without a text are kept.
-    partitions : int, optional
-        How many tasks decide (default: one for every 64 MB, and at least two for each core).
-
-    Returns
-    -------
-    FilesDeduplicated
-        ``manifest``, a row for each line that is removed: ``file``, ``offset``, the byte where the
-        line begins, and ``id`` if one is asked for; the same of the line that stands for it, as
-        ``kept_…``, and of the neighbour that connects it, as ``via_…``; and the evidence, as of
-        :func:`dedup`.  Moreover ``documents`` and ``kept``, how many there were and are.
-
-    Raises
-    ------
-    InvalidError
-        An argument is wrong, there is no such file, or the folder has survivors already.  A line that
-        is no object, or has no text, stops the job with ``file:line: reason``.
-    UnsupportedError
-        A file is of another kind, or the recipe does not run on Spark.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> with open(f"{folder}/pages.jsonl", "w") as file:
-    ...     _ = file.write('{"text": "a b c d e"}\\n{"text": "A, b, c, d, e"}\\n{"text": "f g"}\\n')
-    >>> result = dedup_files(spark, f"{folder}/pages.jsonl", f"{folder}/kept")
-    >>> result.documents, result.kept
-    (3, 2)
-    >>> [(row.offset, row.kept_offset, row.identical) for row in result.manifest.collect()]
-    [(22, 0, 'tokens')]
-    """
-    need_spark()
-    import pyarrow
-    from pyspark.sql import functions as F
-
-    made = recipe_of(
-        recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
-    )
-    if made["keep"] == "none":
-        raise _native.UnsupportedError("keep: none is for neardup.dedup and the command; here filter the manifest")
-    refuse(recipe, made)
-    files = _sources(source)
-    folder = os.path.abspath(target)
-    os.makedirs(folder, exist_ok=True)
-    if any(name.startswith("part-") and name.endswith(".jsonl") for name in os.listdir(folder)):
-        raise _native.InvalidError(f"{folder}: has survivors already")
-    ranges = _ranges(files)
-    size = sum(ranges["stop"]) - sum(ranges["start"])
-    parts = max(2 * cores_of(spark), -(-size // RANGE_BYTES)) if partitions is None else partitions
-    if parts < 1:
-        raise _native.InvalidError(f"partitions: {partitions} is less than 1")
-
-    columns = Columns(text)
-    group = columns.add(within)
-    fields = tuple(dict.fromkeys(columns.add(name) for name in _native.recipe_fields(made._native)))
-    names = tuple(str(name) for name in columns.names)
-    table = pyarrow.table({name: pyarrow.array(some, pyarrow.int64()) for name, some in ranges.items()})
-    sketching = SketchingLines(made.text, files, names, group, fields)
-    sketched = spark.createDataFrame(table).mapInArrow(sketching, BLOBS)
-    labels, n = find_labels(spark, sketched, Candidates(made.text, size < SMALL_BYTES, parts))
-
-    policy = made["keep"].partition(":")[2] or None
-    preferred = (prefer[0], tuple(prefer[1])) if prefer else None
-    starts = tuple((file << FILE_SHIFT) + start for file, start in zip(ranges["file"], ranges["start"]))
-    is_plain = len(names) == 1 and policy is None and prefer is None
-    deciding = DecidingLines(made.text, files, text, id, within, preferred, is_plain, starts)
-    kinds = {"file": "string", "offset": "bigint", "id": "string"}
-    schema = [f"`{name}` {kinds[name.rpartition('_')[2]]}" for name in manifest_columns(id)[: -len(evidence_types())]]
-    whole = ", ".join([*schema, EVIDENCE, f"{NODE} bigint", "range bigint"])
-    together = labels.repartition(parts, COMPONENT).sortWithinPartitions(COMPONENT, NODE)
-    decided = together.mapInArrow(deciding, whole)
-    if n <= COLLECTED:
-        collected = decided.toArrow()
-        decided = spark.createDataFrame(collected, whole)
-        gone: list[list[int]] = [[] for _ in starts]
-        for number, place in zip(collected.column("range").to_pylist(), collected.column(NODE).to_pylist()):
-            gone[number].append(place)
-        kept = spark.createDataFrame(table.append_column("gone", pyarrow.array(gone, pyarrow.list_(pyarrow.int64()))))
-    else:
-        decided = decided.persist()
-        lists = decided.groupBy("range").agg(F.collect_list(NODE).alias("gone"))
-        kept = spark.createDataFrame(table).join(lists, "range", "left")
-    counts = kept.mapInArrow(Writing(files, folder), "documents bigint, kept bigint").collect()
-    manifest = decided.select(*manifest_columns(id))
-    return FilesDeduplicated(manifest, sum(row.documents for row in counts), sum(row.kept for row in counts))
+    def writing(self, folder: str) -> Writing:
+        """The last step."""
+        return Writing(self.asked.files, folder)

@@ -1,0 +1,354 @@
+"""Deduplication of files whose lines have no place of their own: Parquet, Arrow, CSV, compressed lines.
+
+A unit is what one task reads: row groups of a Parquet file, or a whole file of another kind.  A
+document is called by its unit and its number there.  The texts of documents that could match are
+read a second time, and travel in blobs (:func:`pack`) to the tasks that decide.
+"""
+
+from __future__ import annotations
+
+import array
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import _native
+from .._dedup import dedup as local_dedup
+from .._frames import Columns
+from .._outputs import Outputs
+from .._recipe import Recipe
+from .._sources import AllBut, Parquet, Source, kind_of
+from ._candidates import BLOBS, rows_of, write, write_rows
+from ._dedup import COMPONENT, DECIDE_BYTES, NODE, Labels
+from ._places import Asked, called, manifest_of
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame, SparkSession
+
+# In the name of a document, the bits of its number in its unit.
+UNIT_SHIFT = 44
+NUMBER = (1 << UNIT_SHIFT) - 1
+# Row groups of so many bytes, unpacked, are a unit, and so many bytes of records are packed at once.
+UNIT_BYTES = 64 << 20
+# Documents of a bucket, of which each partition makes a blob, on average.
+BUCKET = 128
+
+
+# ---- Units ----
+
+
+def units_of(files: Sequence[str], unit_bytes: int = UNIT_BYTES) -> tuple[dict[str, list[int]], int]:
+    """The units of files, and their bytes.
+
+    A unit has its number, its file, its first row group and the one behind its last, and the number of
+    its first row in the file.
+    """
+    found: dict[str, list[int]] = {"range": [], "file": [], "start": [], "stop": [], "row": []}
+    size = 0
+
+    def add(file: int, start: int, stop: int, row: int) -> None:
+        for column, value in zip(found.values(), (len(found["range"]), file, start, stop, row)):
+            column.append(value)
+
+    for number, path in enumerate(files):
+        if kind_of(path) is not Parquet:
+            size += os.path.getsize(path)
+            add(number, 0, 0, 0)
+            continue
+        groups = Parquet(path, path).sizes()
+        start = row = held = rows = 0
+        for group, (n, of_group) in enumerate(groups):
+            if group > start and held + of_group > unit_bytes:
+                add(number, start, group, row)
+                start, row, held = group, rows, 0
+            held += of_group
+            rows += n
+            size += of_group
+        add(number, start, len(groups), row)
+    return found, size
+
+
+def opened(files: Sequence[str], unit: dict[str, Any]) -> Source:
+    """What reads a unit."""
+    path = files[unit["file"]]
+    kind = kind_of(path)
+    assert kind
+    source = kind(path, path)
+    if isinstance(source, Parquet):
+        source.groups = range(unit["start"], unit["stop"])
+    return source
+
+
+# ---- Blobs of documents ----
+
+
+def pack(batches: Iterable[pyarrow.RecordBatch], buckets: int) -> Iterator[tuple[int, int, bytes]]:
+    """Documents by the bucket of their component, as compressed streams of Arrow.
+
+    In a blob the documents of a component follow each other, so that what they share is stored once.
+    """
+    import numpy
+    import pyarrow
+
+    table = concatenated(pyarrow.Table.from_batches([batch]) for batch in batches)
+    component, node = (table.column(name).to_numpy().astype(numpy.uint64) for name in (COMPONENT, NODE))
+    bucket = (component * numpy.uint64(0x9E3779B97F4A7C15) >> numpy.uint64(33)) % numpy.uint64(buckets)
+    order = numpy.lexsort((node, component, bucket))
+    table, bucket = table.take(pyarrow.array(order)), bucket[order]
+    ends = [*numpy.flatnonzero(bucket[1:] != bucket[:-1]) + 1, len(bucket)]
+    options = pyarrow.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
+    start = 0
+    for end in map(int, ends):
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(sink, table.schema, options=options) as stream:
+            stream.write_table(table.slice(start, end - start).combine_chunks())
+        yield 0, int(bucket[start]), sink.getvalue().to_pybytes()
+        start = end
+
+
+def concatenated(tables: Iterable[pyarrow.Table]) -> pyarrow.Table:
+    """One table of the rows of several files.
+
+    Raises
+    ------
+    InvalidError
+        A column has types in them that do not go together.
+    """
+    import pyarrow
+
+    try:
+        return pyarrow.concat_tables(tables, promote_options="permissive")
+    except pyarrow.ArrowException as error:
+        raise _native.InvalidError(f"columns of the files differ in their types: {error}") from None
+
+
+def unpacked(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:
+    """Tables of whole components in order, of blobs in the order of their buckets."""
+    import pyarrow
+
+    held: list[Any] = []
+    size, last = 0, None
+    for batch in batches:
+        for bucket, blob in zip(batch.column("part").to_pylist(), batch.column("blob")):
+            if size >= DECIDE_BYTES and bucket != last:
+                yield concatenated(held).sort_by([(COMPONENT, "ascending"), (NODE, "ascending")])
+                held, size = [], 0
+            last = bucket
+            held.append(pyarrow.ipc.open_stream(blob.as_buffer()).read_all())
+            size += held[-1].nbytes
+    if held:
+        yield concatenated(held).sort_by([(COMPONENT, "ascending"), (NODE, "ascending")])
+
+
+# ---- Steps ----
+
+
+@dataclass(frozen=True)
+class SketchingUnits:
+    """Records of the documents of units."""
+
+    recipe: str
+    files: tuple[str, ...]
+    columns: Columns
+    within: int
+    fields: tuple[int, ...]
+
+    def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        return write_rows(self._made(batches))
+
+    def _made(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[tuple[bytes, bytes]]:
+        maker = rows_of(self.recipe)
+        for batch in batches:
+            for unit in batch.to_pylist():
+                node = unit["range"] << UNIT_SHIFT
+                for rows in opened(self.files, unit).rows(self.columns):
+                    nodes = array.array("q", range(node, node + rows.count))
+                    node += rows.count
+                    if rows.count:
+                        yield _native.rows_make(maker, rows.frame, nodes, self.within, self.fields)
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """The documents of units that have a component, in blobs."""
+
+    files: tuple[str, ...]
+    columns: Columns
+    buckets: int
+
+    def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        return write(self._blobs(batches))
+
+    def _blobs(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[tuple[int, int, bytes]]:
+        held: list[Any] = []
+        size = 0
+        for batch in batches:
+            units = batch.drop_columns(["labels"]).to_pylist()
+            for unit, labels in zip(units, batch.column("labels")):
+                for some in self._documents(unit, labels.values):
+                    held.append(some)
+                    size += some.nbytes
+                    if size >= UNIT_BYTES:
+                        yield from pack(held, self.buckets)
+                        held, size = [], 0
+        if held:
+            yield from pack(held, self.buckets)
+
+    def _documents(self, unit: dict[str, Any], labels: pyarrow.StructArray) -> Iterator[pyarrow.RecordBatch]:
+        import numpy
+
+        nodes, components = (labels.field(name).to_numpy() for name in (NODE, COMPONENT))
+        order = numpy.argsort(nodes)
+        nodes, components = nodes[order], components[order]
+        source = opened(self.files, unit)
+        at = 0
+        for batch in source.picked(self.columns, (nodes & NUMBER).tolist()):
+            end = at + batch.num_rows
+            for name, values in ((COMPONENT, components), (NODE, nodes)):
+                batch = batch.append_column(name, values[at:end])
+            yield batch
+            at = end
+        if at < len(nodes):
+            raise _native.Error(f"{source.path}: changed while it was read")
+
+
+@dataclass(frozen=True)
+class DecidingUnits:
+    """The engine of one machine, given whole components in blobs."""
+
+    recipe: str
+    files: tuple[str, ...]
+    text: str
+    id: str | None
+    within: str | None
+    prefer: tuple[str, tuple[str, ...]] | None
+    unit_files: tuple[int, ...]
+    unit_rows: tuple[int, ...]
+
+    def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for table in unpacked(batches):
+            nodes = table.column(NODE).to_pylist()
+            data = table.drop_columns([COMPONENT, NODE])
+            result = local_dedup(
+                data, self.text, recipe=Recipe.parse(self.recipe), within=self.within, prefer=self.prefer, threads=1
+            )
+            ids = None if self.id is None else as_strings(data.column(self.id))
+            yield manifest_of(result, nodes, ids, self._place)
+
+    def _place(self, node: int) -> tuple[str, int, int]:
+        unit = node >> UNIT_SHIFT
+        return self.files[self.unit_files[unit]], self.unit_rows[unit] + (node & NUMBER), unit
+
+
+def as_strings(ids: Any) -> Any:
+    """Ids of any type as strings."""
+    import pyarrow
+
+    try:
+        return ids.cast(pyarrow.string()).combine_chunks()
+    except pyarrow.ArrowException:
+        return pyarrow.array([called(one) for one in ids.to_pylist()], pyarrow.string())
+
+
+@dataclass(frozen=True)
+class WritingUnits:
+    """The records that are kept, of each unit in a file of its own, as its file was written."""
+
+    files: tuple[str, ...]
+    folder: str
+
+    def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        import pyarrow
+
+        for batch in batches:
+            counts = [self._write(unit) for unit in batch.to_pylist()]
+            arrays = [pyarrow.array(some, pyarrow.int64()) for some in zip(*counts)]
+            if arrays:
+                yield pyarrow.RecordBatch.from_arrays(arrays, ["documents", "kept"])
+
+    def _write(self, unit: dict[str, Any]) -> tuple[int, int]:
+        gone = [node & NUMBER for node in unit["gone"] or ()]
+        source, mask = opened(self.files, unit), AllBut(gone)
+        with Outputs() as outputs:
+            path = os.path.join(self.folder, f"part-{unit['range']:05}{ending_of(source.path)}")
+            source.copy(mask, outputs.open(path), None)
+            outputs.publish()
+        return mask.count, mask.count - len(gone)
+
+
+def ending_of(path: str) -> str:
+    """What says in a file's name how it is read, such as ``.jsonl.gz``."""
+    stem, ending = os.path.splitext(path)
+    return ending if kind_of(f"x{ending}") else os.path.splitext(stem)[1] + ending
+
+
+# ---- The job ----
+
+
+@dataclass(frozen=True)
+class UnitsJob:
+    """What a job over units consists of."""
+
+    asked: Asked
+    pieces: dict[str, list[int]]
+    size: int
+
+    @classmethod
+    def of(cls, asked: Asked) -> UnitsJob:
+        """The job over the files that are asked for."""
+        return cls(asked, *units_of(asked.files, UNIT_BYTES))
+
+    def sketching(self) -> SketchingUnits:
+        """The first step."""
+        return SketchingUnits(self.asked.recipe, self.asked.files, *self.asked.columns())
+
+    def decided(self, spark: SparkSession, labels: Labels, parts: int, schema: str) -> DataFrame:
+        """The documents that are removed."""
+        asked = self.asked
+        columns = Columns(asked.text)
+        for name in (asked.id, *asked.others):
+            if name != asked.text:
+                columns.add(name)
+        deciding = DecidingUnits(
+            asked.recipe,
+            asked.files,
+            asked.text,
+            asked.id,
+            asked.within,
+            asked.prefer,
+            tuple(self.pieces["file"]),
+            tuple(self.pieces["row"]),
+        )
+        gathering = Gathering(asked.files, columns, max(parts, labels.n // BUCKET))
+        blobs = self._labelled(spark, labels, parts).mapInArrow(gathering, BLOBS)
+        return blobs.repartition(parts, "part").sortWithinPartitions("part").mapInArrow(deciding, schema)
+
+    def _labelled(self, spark: SparkSession, labels: Labels, parts: int) -> DataFrame:
+        """The units that have documents with a component, and these."""
+        import pyarrow
+        from pyspark.sql import functions as F
+
+        units = pyarrow.table({name: pyarrow.array(some, pyarrow.int64()) for name, some in self.pieces.items()})
+        if labels.table is None:
+            unit = F.shiftrightunsigned(NODE, UNIT_SHIFT).alias("range")
+            of_units = (
+                labels.to_frame(spark).groupBy(unit).agg(F.collect_list(F.struct(NODE, COMPONENT)).alias("labels"))
+            )
+            return spark.createDataFrame(units).join(of_units, "range").repartition(parts, "range")
+        import numpy
+
+        table = labels.table.sort_by(NODE).combine_chunks()
+        starts = numpy.arange(len(units) + 1, dtype=numpy.int64) << UNIT_SHIFT
+        offsets = numpy.searchsorted(table.column(NODE).to_numpy(), starts)
+        lists = pyarrow.ListArray.from_arrays(
+            pyarrow.array(offsets, pyarrow.int32()), table.to_struct_array().combine_chunks()
+        )
+        has_some = pyarrow.array(offsets[1:] > offsets[:-1])
+        made: DataFrame = spark.createDataFrame(units.append_column("labels", lists).filter(has_some))
+        return made
+
+    def writing(self, folder: str) -> WritingUnits:
+        """The last step."""
+        return WritingUnits(self.asked.files, folder)
