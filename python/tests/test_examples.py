@@ -30,7 +30,12 @@ def test_memories_prints_what_it_says():
     said = [
         line.removeprefix("# ") for line in program.read_text().splitlines() if line.startswith("# ") and "->" in line
     ]
-    assert [line.rstrip() for line in done.stdout.splitlines()] == said and len(said) == 5
+    assert [line.rstrip() for line in done.stdout.splitlines()] == said and len(said) == 3
+
+
+@pytest.mark.parametrize(("name", "most"), [("memories.py", 60), ("mcp_memories.py", 100)])
+def test_a_program_to_start_from_is_short(name, most):
+    assert len((EXAMPLES / name).read_text().splitlines()) <= most
 
 
 def test_memories_last_and_are_forgotten(memories, tmp_path):
