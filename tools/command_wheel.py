@@ -1,4 +1,4 @@
-"""command_wheel.py - a wheel with the command: alone, or beside the module
+"""command_wheel.py - a wheel with the command and its completions: alone, or beside the module
 
 usage: command_wheel.py COMMAND PLATFORM SOURCE_WHEEL FOLDER [MODULE]
 
@@ -30,6 +30,13 @@ MODULES = ("__main__.py", "_command.py")
 CARRIED = ROOT / "build" / "carried"
 COMPILER = ROOT / "build" / "zig" / "venv"
 NATIVE = "neardup/_native.abi3.so"
+# Where shells look for completions, below the prefix of Python's environment; bash does so for `pip install --user`.
+COMPLETIONS = {
+    "neardup.bash": "bash-completion/completions/neardup",
+    "_neardup": "zsh/site-functions/_neardup",
+    "neardup.fish": "fish/vendor_completions.d/neardup.fish",
+    "neardup.ps1": "neardup/neardup.ps1",
+}
 INIT = '''"""neardup for a system that its Python module is not built for: the command alone."""
 
 
@@ -66,7 +73,10 @@ def contents(command: Path, platform: str, source: Path, module: Path | None) ->
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: command_wheel.py\nRoot-Is-Purelib: false\nTag: {tag(platform, module)}\n"
     ).encode()
-    files[f"{info.removesuffix('.dist-info')}.data/scripts/{command.name}"] = command.read_bytes()
+    data = info.removesuffix(".dist-info") + ".data"
+    files[f"{data}/scripts/{command.name}"] = command.read_bytes()
+    for name, place in COMPLETIONS.items():
+        files[f"{data}/data/share/{place}"] = (ROOT / "completions" / name).read_bytes()
     return files
 
 

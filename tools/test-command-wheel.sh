@@ -34,6 +34,16 @@ python3 -m venv "$work/env"
 said=$(env -i "$work/env/bin/neardup" --version)
 [ "$said" = "$("$command" --version)" ] || fail "the command says: $said"
 [ "$("$work/env/bin/python" -P -m neardup --version)" = "$said" ] || fail "python -m neardup is another program"
+for file in bash-completion/completions/neardup zsh/site-functions/_neardup fish/vendor_completions.d/neardup.fish \
+    neardup/neardup.ps1; do
+    [ -s "$work/env/share/$file" ] || fail "it lacks the completion share/$file"
+done
+# shellcheck disable=SC2016 # the inner shell expands it
+PATH="$work/env/bin:$PATH" bash -c '. "$1"
+    COMP_WORDS=(neardup ded) COMP_CWORD=1
+    _neardup neardup
+    [ "${COMPREPLY[*]}" = dedup ]' bash "$work/env/share/bash-completion/completions/neardup" ||
+    fail "the completion for bash does not complete"
 if "$work/env/bin/python" -P -c 'from neardup import dedup' 2>"$work/said"; then fail "there is a module"; fi
 grep -q 'brings the command neardup alone' "$work/said" || fail "it does not say that the module is missing"
 echo "test-command-wheel: $(basename "$wheel") installed and tried"
