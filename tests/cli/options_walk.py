@@ -63,7 +63,7 @@ def make_files():
 def run(*arguments, stdin=b""):
     return subprocess.run([NEARDUP, *arguments], input=stdin, capture_output=True)
 
-VOLATILE = [(rb"[0-9.]+ ?([kMG]?B/s|s\b|[kMG]B\b|bytes\b)", b"N"), (rb'"(seconds|peak_memory_bytes|peak_memory|rate)":[0-9.]+', b"N"), (rb"ns|us|ms", b"T"),
+VOLATILE = [(rb"[0-9.]+ ?(([kMG]?B|bytes)/s|s\b|[kMG]B\b|bytes\b)", b"N"), (rb'"(seconds|peak_memory_bytes|peak_memory|rate)":[0-9.]+', b"N"), (rb"ns|us|ms", b"T"),
             (rb"(reading|sketching|deciding) [0-9]+%", b"P")]
 
 def observe(arguments):
