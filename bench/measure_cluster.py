@@ -27,12 +27,9 @@ def options(parser):
 
 def make_shards(folder, args):
     """Generated documents in shards, of which no line is torn."""
-    program = os.path.join(places.ROOT, "build", "release", "bench", "generate_documents")
-    if not os.access(program, os.X_OK):
-        raise places.Skipped("no generate_documents: build the release first (make)")
     lines = -(-args.documents // args.shards)
     made = subprocess.Popen(
-        [program, str(args.documents), *args.words.split(",")],
+        places.generator(args.documents, *args.words.split(",")),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )

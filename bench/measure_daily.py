@@ -33,13 +33,10 @@ def processor_seconds(command):
 
 def write_days(args, folder):
     """All documents in one file, and those of each day in one of its own."""
-    program = os.path.join(places.ROOT, "build", "release", "bench", "generate_documents")
-    if not os.access(program, os.X_OK):
-        raise places.Skipped("no generate_documents: build the release first (make)")
     whole = os.path.join(folder, "all.jsonl")
     with open(whole, "wb") as out:
         subprocess.run(
-            [program, str(args.days * args.documents), *map(str, args.words)],
+            places.generator(args.days * args.documents, *args.words),
             stdout=out, stderr=subprocess.DEVNULL, check=True,
         )
     days = []

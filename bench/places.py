@@ -143,6 +143,14 @@ def rivals_python(name="requirements.txt", environment="venv", only_binary=":all
     return python
 
 
+def generator(documents, *words):
+    """The command that writes so many documents, of so many words at least and at most, as JSON Lines."""
+    program = os.path.join(ROOT, "build", "release", "bench", "generate_documents")
+    if not os.access(program, os.X_OK):
+        raise Skipped("no generate_documents: build the release first (make)")
+    return [program, str(documents), *map(str, words)]
+
+
 def warm(path):
     """Read a file so that it stands in the page cache; its bytes and lines."""
     size = lines = 0

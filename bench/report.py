@@ -628,13 +628,14 @@ def python():
 
 
 def spark_row(record):
-    """The last run of a job: Java has compiled by then what it will."""
+    """The first run of a job, and the last, when Java has compiled what it will."""
     if "failed" in record:
-        return [record["job"], "failed", "", "", "", "", "", ""]
+        return [record["job"], "failed", "", "", "", "", "", "", ""]
     seconds = record["cpu_s"][-1]
     score = record.get("score", {})
     return [
         record["job"],
+        f"{record['cpu_s'][0]:.1f}",
         f"{seconds:.1f}",
         f"{record['seconds'][-1]:.1f}" if "seconds" in record else "",
         f"{record['file_mb'] / seconds:.1f}" if "file_mb" in record else "",
@@ -653,8 +654,9 @@ def spark():
         return "Nothing measured.\n"
     columns = [
         "job",
-        "processor s",
-        "s",
+        "processor s, first",
+        "last",
+        "s, last",
         "MB/processor s",
         "shuffled, of the file",
         "removed",
@@ -667,6 +669,25 @@ def spark():
             f"{name}:\n\n" + table(columns, [spark_row(r) for r in records if r["set"] == name])
         )
     return "\n".join(parts)
+
+
+def costs():
+    """The last run of each job, and what was predicted."""
+    records = session_of("costs.jsonl") if places.records("costs.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    rows = []
+    for r in records:
+        said = r["predicted"]
+        if "failed" in r:
+            rows.append([r["set"], f"{r['file_mb']:.0f}", r["job"], "failed", "", "", "", "", ""])
+            continue
+        pairs = ((r["cpu_s"][-1], said["cpu_s"]), (r["shuffled"][-1] / 1e6, said["shuffled"] / 1e6))
+        cells = [cell for m, p in pairs for cell in (f"{m:.1f}", f"{p:.1f}", f"{m / p:.2f}")]
+        rows.append([r["set"], f"{r['file_mb']:.0f}", r["job"], *cells])
+    columns = ["documents", "MB", "job", "processor s", "predicted", "ratio"]
+    columns += ["MB shuffled", "predicted", "ratio"]
+    return heading(records[0]) + table(columns, rows)
 
 
 SHOWN = (1, 150, 10000)  # values a call; the records have more

@@ -69,10 +69,7 @@ def read_set(name, n_stored):
 
 
 def generated(count):
-    program = os.path.join(places.ROOT, "build", "release", "bench", "generate_documents")
-    if not os.access(program, os.X_OK):
-        raise places.Skipped("no generate_documents: build the release first (make)")
-    command = [program, str(count), *WORDS_OF_4_KB]
+    command = places.generator(count, *WORDS_OF_4_KB)
     done = subprocess.run(command, capture_output=True, check=True, text=True)
     return done.stdout.splitlines()
 

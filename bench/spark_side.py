@@ -52,7 +52,7 @@ def told_by_events(folder, starts):
     return {key: [run[key] for run in runs] for key in runs[0]}
 
 
-def session(cores, folder):
+def session(cores, folder, tool):
     """A session on the loopback interface."""
     from pyspark.sql import SparkSession
 
@@ -72,6 +72,10 @@ def session(cores, folder):
         "spark.ui.enabled": "false",
     }.items():
         builder = builder.config(key, value)
+    if tool == "curator":
+        from distributed_curator import get_jar_path
+
+        builder = builder.config("spark.jars", get_jar_path())
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
@@ -266,7 +270,29 @@ def run_text_dedup(spark, df, out, args):
     return {"pairs": len(pairs)}
 
 
+def run_curator(spark, df, out, args):
+    """distributed-curator with its own settings, and four partitions for each core.
+
+    Its default of 1,000 partitions is made for a cluster: fewer are faster here.  Its numbers of
+    documents are strings, of one length so that they have the order of numbers.
+    """
+    from distributed_curator import partition_aware_deduplicate
+    from pyspark.sql import functions as F
+
+    parts = 4 * args.cores
+    spark.conf.set("spark.sql.shuffle.partitions", parts)
+    documents = df.select(F.format_string("%012d", "n").alias("doc_id"), "text")
+    marked = partition_aware_deduplicate(
+        spark, documents, num_partitions=parts, is_input_doc_id_unique=True
+    )
+    rows = marked.where("is_duplicate").select("doc_id", "representative_id").collect()
+    write_without(spark, df, out, joined((int(a), int(b)) for a, b in rows))
+    marked.unpersist()
+    return {}
+
+
 CLUSTERS = {
+    "curator": clusters_of_rival,
     "neardup": clusters_of_neardup,
     "neardup-files": clusters_of_neardup,
     "mllib": clusters_of_rival,
@@ -274,13 +300,10 @@ CLUSTERS = {
 }
 
 
-def write_clusters(spark, df, out, tool):
-    """What score.py reads: the cluster of each document, and the removed ones."""
-    kept_of = CLUSTERS[tool](spark, df, out)
+def write_scored(out, ids, kept_of):
+    """Write what score.py reads: the cluster of each document, and the removed ones."""
     with open(os.path.join(out, "clusters.tsv"), "w", encoding="utf-8") as f:
-        f.writelines(
-            f"{row.id}\t{kept_of.get(row.id, row.id)}\n" for row in df.select("id").collect()
-        )
+        f.writelines(f"{name}\t{kept_of.get(name, name)}\n" for name in ids)
     with open(os.path.join(out, "removed.txt"), "w", encoding="utf-8") as f:
         f.writelines(f"{name}\n" for name in kept_of)
 
@@ -383,6 +406,7 @@ def main():
     parser.add_argument("--lines", help="the same documents as JSON Lines")
     parser.add_argument("--out", required=True)
     parser.add_argument("--partitions", type=int)
+    parser.add_argument("--many", action="store_true", help="let no single task link all documents")
     parser.add_argument(
         "--cold", action="store_true", help="do not run it on a few documents first"
     )
@@ -395,9 +419,13 @@ def main():
     args = parser.parse_args()
     os.makedirs(args.out, exist_ok=True)
     folder = tempfile.mkdtemp(dir=args.out)
-    spark = session(args.cores, folder)
+    spark = session(args.cores, folder, args.tool)
     try:
         run = TOOLS[args.tool]
+        if args.many:
+            import neardup.spark._dedup
+
+            neardup.spark._dedup.ONE_TASK_BYTES = 0
         df = spark.read.parquet(args.input) if args.input else None
         if not args.cold:
             few = argparse.Namespace(
@@ -415,7 +443,8 @@ def main():
             record["cpu_s"].append(round(processor_seconds() - before, 3))
             record["shuffled"].append(shuffled(spark) - written)
         if args.tool in CLUSTERS:
-            write_clusters(spark, df, args.out, args.tool)
+            ids = [row.id for row in df.select("id").collect()]
+            write_scored(args.out, ids, CLUSTERS[args.tool](spark, df, args.out))
     finally:
         end(spark)
         if sys.exc_info()[0] is None:

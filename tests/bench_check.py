@@ -33,11 +33,20 @@ RECORDS = {
         },
     },
     "containment": {"set": "corpus", "measure": "cosine", "seconds": 1.25, "peak_bytes": 7e6, "candidates": 1234},
+    "costs": {
+        "set": "long × 4",
+        "job": "neardup",
+        "file_mb": 200,
+        "cpu_s": [9, 3],
+        "shuffled": [0, 4e6],
+        "predicted": {"cpu_s": 4, "shuffled": 2e6},
+    },
     "docs": {"blocks": ["a-block"], "off": []},
 }
 SHOWN = {
     "plan": "| corpus | 2.5 MB |",
     "containment": "| corpus | `cosine` | 1.25 | 7 | 1,234 |",
+    "costs": "| long × 4 | 200 | neardup | 3.0 | 4.0 | 0.75 | 4.0 | 2.0 | 2.00 |",
     "docs": "a-block",
 }
 

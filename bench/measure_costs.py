@@ -1,0 +1,72 @@
+"""Jobs on Spark at three sizes, beside what neardup plan --spark predicts."""
+
+import json
+import os
+import subprocess
+import sys
+
+import measure_spark
+import places
+
+RESULTS = "costs.jsonl"
+# Least and most words of a document, and how many documents the smallest size has.
+KINDS = {"short": (100, 200, 50_000), "long": (2000, 4000, 4_000)}
+
+
+def options(parser):
+    parser.add_argument("--kinds", default=",".join(KINDS), help="default: %(default)s")
+    parser.add_argument("--sizes", default="1,2,4", help="times the smallest, default: %(default)s")
+    parser.add_argument("--jobs", default="neardup,neardup-files", help="default: %(default)s")
+    parser.add_argument("--runs", type=int, default=2, help="in one session, default: %(default)s")
+    parser.add_argument("--cores", type=int, default=2, help="default: %(default)s")
+    parser.add_argument("--limit", type=float, default=900, help="seconds for one job")
+    parser.set_defaults(partitions=None, cold=False)
+
+
+def generated(kind, times):
+    """Documents of one kind: the same ones every time."""
+    least, most, documents = KINDS[kind]
+    path = os.path.join(places.BUILD, "data", f"generated-{kind}-{times}.jsonl")
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        command = places.generator(documents * times, least, most)
+        with open(path, "wb") as out:
+            subprocess.run(command, stdout=out, stderr=subprocess.DEVNULL, check=True)
+    return path
+
+
+def predicted(binary, path, cores):
+    """What the plan says of a whole file: bytes that are shuffled and processor seconds."""
+    out = os.path.join(places.BUILD, "spark-plan.json")
+    command = [binary, "plan", "-q", path, "--spark", f"executors=1,cores={cores}", "-o", out]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    with open(out, encoding="utf-8") as f:
+        stages = json.load(f)["spark"]["stages"]
+    return {
+        "shuffled": sum(stage["shuffled_bytes"] for stage in stages),
+        "cpu_s": sum(stage["processor_seconds"] for stage in stages),
+    }
+
+
+def main(args):
+    session = places.new_session("bench/run " + " ".join(sys.argv[1:]))
+    try:
+        binary = places.neardup(args.neardup)
+        for kind in args.kinds.split(","):
+            for times in map(int, args.sizes.split(",")):
+                path = generated(kind, times)
+                target = measure_spark.as_parquet(path)
+                size, documents = places.warm(path)
+                common = dict(session, set=f"{kind} × {times}", documents=documents)
+                common |= {"file_mb": size / 1e6, "predicted": predicted(binary, path, args.cores)}
+                for job in args.jobs.split(","):
+                    found, _ = measure_spark.run_job(job, path, target, args.runs, args, "--many")
+                    places.append(RESULTS, dict(common, job=job, **found))
+                    places.say(f"{common['set']} {job}: {found.get('failed') or found['cpu_s']}")
+    except (places.Skipped, subprocess.CalledProcessError) as why:
+        places.say(f"skipped: {why}")
+        return 77
+    import report
+
+    print(report.costs())
+    return 0
