@@ -8,7 +8,7 @@ import random
 import pytest
 
 import neardup
-from neardup.spark import _dedup, _dedup_files, _lines, _places, _units, dedup_files
+from neardup.spark import _dedup, _dedup_files, _lines, _packing, _places, _units, dedup_files
 
 EVIDENCE = ("identical", "verified", "jaccard", "shared", "a", "b", "distance", "cut")
 
@@ -190,8 +190,8 @@ def ids_in(path):
 def test_other_files_are_deduplicated_as_on_one_machine(spark, records, tmp_path, monkeypatch, ending):
     """Survivors have the format of their file, and its compression."""
     monkeypatch.setattr(_units, "UNIT_BYTES", 40_000)
-    monkeypatch.setattr(_units, "BUCKET", 4)
-    monkeypatch.setattr(_units, "DECIDE_BYTES", 10_000)
+    monkeypatch.setattr(_packing, "BUCKET", 4)
+    monkeypatch.setattr(_packing, "DECIDE_BYTES", 10_000)
     middle = len(records) // 2
     files = [tmp_path / f"{name}{ending}" for name in "ab"]
     write_as(ending, files[0], records[:middle])
@@ -216,11 +216,11 @@ def test_units_of_many_tasks(spark, records, tmp_path, monkeypatch):
 def test_what_documents_share_travels_once():
     pyarrow = pytest.importorskip("pyarrow")
     text = " ".join(str(hash((i, "word"))) for i in range(1000))
-    table = pyarrow.table({"text": [text] * 50, _dedup.COMPONENT: [7] * 50, _dedup.NODE: list(range(50, 0, -1))})
-    blobs = list(_units.pack(table.to_batches(), 10))
+    table = pyarrow.table({"text": [text] * 50, _packing.COMPONENT: [7] * 50, _dedup.NODE: list(range(50, 0, -1))})
+    blobs = list(_packing.packed(table.to_batches(), 10, (_packing.COMPONENT, _dedup.NODE)))
     assert len(blobs) == 1 and len(blobs[0][2]) < 2 * len(text)
     batch = pyarrow.record_batch({"part": [3], "blob": [blobs[0][2]]})
-    (found,) = _units.unpacked(iter([batch]))
+    (found,) = _packing.unpacked(iter([batch]), (_dedup.NODE,))
     assert found.column(_dedup.NODE).to_pylist() == list(range(1, 51))
 
 

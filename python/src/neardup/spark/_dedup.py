@@ -12,8 +12,9 @@ from .._dedup import Result as LocalResult
 from .._dedup import dedup as local_dedup
 from .._plan import recipe_of
 from .._recipe import Recipe, Value
-from ._candidates import BLOBS, Sketching, columns_for, edges_of, labels_at_once, rows_of
+from ._candidates import BLOBS, Sketching, columns_for, edges_of, labels_at_once, rows_of, write
 from ._components import components
+from ._packing import COMPONENT, buckets_for, packed, unpacked
 from ._session import cores_of, is_classic, need_column, need_spark, need_text
 
 if TYPE_CHECKING:
@@ -34,10 +35,8 @@ ONE_TASK_BYTES = 128 << 20
 SMALL_BYTES = 1 << 30
 # The manifest of so many documents in components is made when they are found, and known to the driver.
 COLLECTED = 100_000
-# Bytes of text after which whole components are decided.
-DECIDE_BYTES = 32 << 20
 
-NODE, COMPONENT = "__neardup_node", "__neardup_component"
+NODE = "__neardup_node"
 
 EVIDENCE = (
     "identical string, verified boolean, jaccard double, shared bigint, a bigint, b bigint, distance int, cut boolean"
@@ -110,8 +109,10 @@ def documents_of(
             need_column(df, name)
     for name in order:
         kind = need_column(df, name)
-        if kind.startswith(("map", "variant", "struct", "array")):
+        if kind.startswith(("map", "variant", "struct", "array", "interval")):
             raise _native.InvalidError(f"order_by: column '{name}' holds {kind}, not a plain value")
+        if "collate" in kind:
+            raise _native.UnsupportedError(f"order_by: column '{name}' holds {kind}, whose order Spark alone knows")
     refuse(recipe, made)
     size = _bytes_of(df)
     if partitions is None:
@@ -229,12 +230,12 @@ def find_labels(sketched: DataFrame, how: Candidates) -> Labels:
 
 
 def in_components(documents: Documents, refuses_nulls: bool) -> tuple[DataFrame, int]:
-    """The documents that could match others, each component in one partition and in order.
+    """The documents that could match others, packed, each component in one partition.
 
     Returns
     -------
     DataFrame
-        The component, the columns of id and order, the text, and what the decision reads.
+        Blobs with the component, the columns of id and order, the text, and what the decision reads.
     int
         How many documents that are.
     """
@@ -247,31 +248,24 @@ def in_components(documents: Documents, refuses_nulls: bool) -> tuple[DataFrame,
     df = documents.df.where(F.col(quoted(documents.text)).isNotNull())
     df = df.select(*(F.col(quoted(name)) for name in texts), _node(documents.order))
     found = df.join(F.broadcast(labels) if n <= KNOWN_TO_ALL else labels, NODE).drop(NODE)
-    together = found.repartition(documents.parts, COMPONENT)
-    return together.sortWithinPartitions(COMPONENT, *map(quoted, documents.order)), n
+    blobs = found.mapInArrow(Packing(buckets_for(documents.parts, n)), BLOBS)
+    return blobs.repartition(documents.parts, "part").sortWithinPartitions("part"), n
 
 
-def by_components(batches: Iterator[pyarrow.RecordBatch], order: Sequence[str], text: str) -> Iterator[pyarrow.Table]:
-    """Tables of whole components, each of some megabytes of text or of one component."""
-    import pyarrow
-    import pyarrow.compute as pc
+@dataclass(frozen=True)
+class Packing:
+    """Documents of components as blobs."""
 
-    held: list[pyarrow.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        if size >= DECIDE_BYTES:
-            last = held[-1].column(COMPONENT)[-1]
-            ended = pc.index(pc.equal(batch.column(COMPONENT), last), False).as_py()
-            if ended >= 0:
-                held.append(batch.slice(0, ended))
-                yield _in_order(pyarrow.Table.from_batches(held), order)
-                held, size, batch = [], 0, batch.slice(ended)
-        held.append(batch)
-        size += batch.column(text).get_total_buffer_size() if not batch.column(text).offset else 0
-    if held:
-        yield _in_order(pyarrow.Table.from_batches(held), order)
+    buckets: int
+
+    def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        return write(packed(batches, self.buckets, (COMPONENT,)))
+
+
+def by_components(batches: Iterator[pyarrow.RecordBatch], order: Sequence[str]) -> Iterator[pyarrow.Table]:
+    """Tables of whole components in order."""
+    for table in unpacked(batches, order):
+        yield _in_order(table, order)
 
 
 def _in_order(table: pyarrow.Table, order: Sequence[str]) -> pyarrow.Table:
@@ -308,7 +302,7 @@ class Deciding:
     prefer: tuple[str, tuple[str, ...]] | None
 
     def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        for table in by_components(batches, self.order, self.text):
+        for table in by_components(batches, self.order):
             result: LocalResult = local_dedup(
                 table,
                 self.text,

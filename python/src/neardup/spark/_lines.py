@@ -21,7 +21,8 @@ from .._files import as_bytes
 from .._frames import Columns, append_rows
 from .._recipe import Recipe
 from ._candidates import rows_of, write_rows
-from ._dedup import COMPONENT, DECIDE_BYTES, NODE, Labels
+from ._dedup import NODE, Labels
+from ._packing import COMPONENT, DECIDE_BYTES
 from ._places import Asked, called, manifest_of
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ class Pairing:
         import pyarrow
 
         kinds = {"double": pyarrow.float64(), "bigint": pyarrow.int64(), "int": pyarrow.int32()}
-        for table in by_components(batches, self.order, self.text):
+        for table in by_components(batches, self.order):
             found = local_pairs(table, self.text, recipe=Recipe.parse(self.recipe), within=self.within, threads=1)
             pairs = pyarrow.Table.from_batches([pyarrow.record_batch(found)])
             arrays: list[Any] = []

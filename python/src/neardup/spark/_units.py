@@ -2,14 +2,14 @@
 
 A unit is what one task reads: row groups of a Parquet file, or a whole file of another kind.  A
 document is called by its unit and its number there.  The texts of documents that could match are
-read a second time, and travel in blobs (:func:`pack`) to the tasks that decide.
+read a second time, and travel in blobs (_packing.py) to the tasks that decide.
 """
 
 from __future__ import annotations
 
 import array
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,8 @@ from .._outputs import Outputs
 from .._recipe import Recipe
 from .._sources import AllBut, Parquet, Source, kind_of
 from ._candidates import BLOBS, rows_of, write, write_rows
-from ._dedup import COMPONENT, DECIDE_BYTES, NODE, Labels
+from ._dedup import NODE, Labels
+from ._packing import COMPONENT, buckets_for, packed, unpacked
 from ._places import Asked, called, manifest_of
 
 if TYPE_CHECKING:
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
 # In the name of a document, the bits of its number in its unit.
 UNIT_SHIFT = 44
 NUMBER = (1 << UNIT_SHIFT) - 1
-# Row groups of so many bytes, unpacked, are a unit, and so many bytes of records are packed at once.
+# Row groups of so many bytes, unpacked, are a unit.
 UNIT_BYTES = 64 << 20
-# Documents of a bucket, of which each partition makes a blob, on average.
-BUCKET = 128
 
 
 # ---- Units ----
@@ -81,67 +80,6 @@ def opened(files: Sequence[str], unit: dict[str, Any]) -> Source:
     return source
 
 
-# ---- Blobs of documents ----
-
-
-def pack(batches: Iterable[pyarrow.RecordBatch], buckets: int) -> Iterator[tuple[int, int, bytes]]:
-    """Documents by the bucket of their component, as compressed streams of Arrow.
-
-    In a blob the documents of a component follow each other, so that what they share is stored once.
-    """
-    import numpy
-    import pyarrow
-
-    table = concatenated(pyarrow.Table.from_batches([batch]) for batch in batches)
-    component, node = (table.column(name).to_numpy().astype(numpy.uint64) for name in (COMPONENT, NODE))
-    bucket = (component * numpy.uint64(0x9E3779B97F4A7C15) >> numpy.uint64(33)) % numpy.uint64(buckets)
-    order = numpy.lexsort((node, component, bucket))
-    table, bucket = table.take(pyarrow.array(order)), bucket[order]
-    ends = [*numpy.flatnonzero(bucket[1:] != bucket[:-1]) + 1, len(bucket)]
-    options = pyarrow.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
-    start = 0
-    for end in map(int, ends):
-        sink = pyarrow.BufferOutputStream()
-        with pyarrow.ipc.new_stream(sink, table.schema, options=options) as stream:
-            stream.write_table(table.slice(start, end - start).combine_chunks())
-        yield 0, int(bucket[start]), sink.getvalue().to_pybytes()
-        start = end
-
-
-def concatenated(tables: Iterable[pyarrow.Table]) -> pyarrow.Table:
-    """One table of the rows of several files.
-
-    Raises
-    ------
-    InvalidError
-        A column has types in them that do not go together.
-    """
-    import pyarrow
-
-    try:
-        return pyarrow.concat_tables(tables, promote_options="permissive")
-    except pyarrow.ArrowException as error:
-        raise _native.InvalidError(f"columns of the files differ in their types: {error}") from None
-
-
-def unpacked(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:
-    """Tables of whole components in order, of blobs in the order of their buckets."""
-    import pyarrow
-
-    held: list[Any] = []
-    size, last = 0, None
-    for batch in batches:
-        for bucket, blob in zip(batch.column("part").to_pylist(), batch.column("blob")):
-            if size >= DECIDE_BYTES and bucket != last:
-                yield concatenated(held).sort_by([(COMPONENT, "ascending"), (NODE, "ascending")])
-                held, size = [], 0
-            last = bucket
-            held.append(pyarrow.ipc.open_stream(blob.as_buffer()).read_all())
-            size += held[-1].nbytes
-    if held:
-        yield concatenated(held).sort_by([(COMPONENT, "ascending"), (NODE, "ascending")])
-
-
 # ---- Steps ----
 
 
@@ -179,22 +117,13 @@ class Gathering:
     buckets: int
 
     def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        return write(self._blobs(batches))
+        return write(packed(self._documents_of(batches), self.buckets, (COMPONENT, NODE)))
 
-    def _blobs(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[tuple[int, int, bytes]]:
-        held: list[Any] = []
-        size = 0
+    def _documents_of(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         for batch in batches:
             units = batch.drop_columns(["labels"]).to_pylist()
             for unit, labels in zip(units, batch.column("labels")):
-                for some in self._documents(unit, labels.values):
-                    held.append(some)
-                    size += some.nbytes
-                    if size >= UNIT_BYTES:
-                        yield from pack(held, self.buckets)
-                        held, size = [], 0
-        if held:
-            yield from pack(held, self.buckets)
+                yield from self._documents(unit, labels.values)
 
     def _documents(self, unit: dict[str, Any], labels: pyarrow.StructArray) -> Iterator[pyarrow.RecordBatch]:
         import numpy
@@ -228,7 +157,7 @@ class DecidingUnits:
     unit_rows: tuple[int, ...]
 
     def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        for table in unpacked(batches):
+        for table in unpacked(batches, (NODE,)):
             nodes = table.column(NODE).to_pylist()
             data = table.drop_columns([COMPONENT, NODE])
             result = local_dedup(
@@ -321,7 +250,7 @@ class UnitsJob:
             tuple(self.pieces["file"]),
             tuple(self.pieces["row"]),
         )
-        gathering = Gathering(asked.files, columns, max(parts, labels.n // BUCKET))
+        gathering = Gathering(asked.files, columns, buckets_for(parts, labels.n))
         blobs = self._labelled(spark, labels, parts).mapInArrow(gathering, BLOBS)
         return blobs.repartition(parts, "part").sortWithinPartitions("part").mapInArrow(deciding, schema)
 
