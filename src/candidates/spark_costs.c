@@ -26,8 +26,8 @@ static const struct coefficients {
     {"sketches", DOCUMENTS, 21 * 16 + 152, 0, 0, 4.3, 64e6},
     {"candidates", SHARED, 152 + 8, 0, 300, 0, 64e6},
     {"components", ROUNDS, 2 * 8, 0, 0, 0, 64e6},
-    {"texts", MATCHING, 0, 0.43, 0, 2.4, 64e6},
-    {"decisions", DOCUMENTS, 0, 0, 0, 5.3, 64e6 + 32e6},
+    {"texts", MATCHING, 0, 0.43, 0, 2.4, 64e6 + 64e6},
+    {"decisions", DOCUMENTS, 0, 0, 0, 5.3, 64e6 + 64e6},
 };
 
 struct nd_spark_job nd_spark_job_default(void)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._command import find_command
 from ._files import is_address
-from ._sources import kind_of
+from ._packed import endings
+from ._sources import JsonLines, Mask, kind_of
 
 if TYPE_CHECKING:
+    from ._outputs import Output
     from ._recipe import Recipe
 
 # The beginnings of the command's lines that are warnings, and of those on a record that is no document.
@@ -91,3 +94,56 @@ def dedup_by_command(
     warnings = [line.removeprefix(_WARNING) for line in lines if line.startswith(_WARNING)]
     others = [line.removeprefix(_NAME) for line in lines if not line.startswith(_WARNING)]
     return text, warnings, [line for line in others if not line.startswith("done, but ")]
+
+
+def is_archive(path: str) -> bool:
+    """Whether a file is a web archive by its name, which the command reads."""
+    return endings(path).lower().startswith((".warc", ".arc"))
+
+
+class Archive(JsonLines):
+    """A web archive, whose documents the command prints as lines with the fields ``id`` and ``text``."""
+
+    format = "warc"
+
+    def _said(self, *words: str) -> Iterator[bytes]:
+        with tempfile.TemporaryFile() as errors:
+            command = find_command()
+            if command is None:
+                raise _native.UnsupportedError(f"{self.path}: the command neardup, which reads it, is not installed")
+            with subprocess.Popen(
+                [command, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+            ) as process:
+                assert process.stdout
+                yield from process.stdout
+            if process.returncode not in (0, 3):
+                errors.seek(0)
+                raise _error(errors.read().decode(errors="backslashreplace"), process.returncode)
+
+    def _lines(self) -> Iterator[bytes]:
+        for line in self._said("perturb", "--quiet", "--replace=0", "--", self.file):
+            self.bytes += len(line)
+            yield line
+
+    def copy(self, mask: Mask, kept: Output | None, removed: Output | None) -> None:
+        """Write the archive without the records whose bytes in the mask are 0; both outputs are plain."""
+        if removed:
+            raise _native.UnsupportedError(f"{self.path}: the removed records of an archive are not written here")
+        with tempfile.TemporaryDirectory() as folder:
+            names = ("s.sketch", "m.jsonl", f"kept{endings(self.path)}")
+            sketches, manifest, made = (os.path.join(folder, name) for name in names)
+            for _ in self._said("sketch", "--quiet", "--no-shingles", f"--output={sketches}", "--", self.file):
+                pass
+            with open(manifest, "w", encoding="utf-8") as file:
+                head = {"neardup": "", "recipe": "", "options": {}, "inputs": [{"path": self.file, "format": "warc"}]}
+                file.write(json.dumps(head) + "\n")
+                for at, line in enumerate(self._said("sketch", "dump", "--", sketches)):
+                    if not mask[at]:
+                        document = json.loads(line)
+                        entry = {"removed": document["id"], "kept": "", "removed_at": document["at"]}
+                        file.write(json.dumps(entry) + "\n")
+            for _ in self._said("apply", "--quiet", f"--output={made}", "--", manifest, self.file):
+                pass
+            if kept:
+                with open(made, "rb") as whole:
+                    shutil.copyfileobj(whole, kept.raw)

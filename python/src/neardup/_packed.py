@@ -6,12 +6,19 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
 from typing import IO, Any, cast
 
 from . import _native
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4"}
+
+
+def endings(path: str) -> str:
+    """What a file's name says of its format, and of its compression: ``.jsonl.gz``."""
+    stem, ending = os.path.splitext(path)
+    return os.path.splitext(stem)[1] + ending if ending.lower() in COMPRESSIONS else ending
 
 
 def unpacked(raw: IO[bytes], path: str, compression: str) -> IO[bytes]:

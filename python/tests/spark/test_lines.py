@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import random
+import subprocess
 
 import pytest
 
 import neardup
+from neardup._command import find_command
 from neardup.spark import _dedup, _dedup_files, _lines, _packing, _places, _units, dedup_files
 
 EVIDENCE = ("identical", "verified", "jaccard", "shared", "a", "b", "distance", "cut")
@@ -228,3 +232,55 @@ def test_a_file_that_is_no_parquet(spark, tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(neardup.Error, match="a.parquet: "):
         dedup_files(spark, tmp_path / "a.parquet", tmp_path / "kept")
+
+
+# ---- Web archives ----
+
+
+def archive(texts):
+    """An archive of pages, each record compressed by itself."""
+    records = []
+    for url, text in texts:
+        page = f"<html><head><title>Page</title></head><body><p>{text}</p></body></html>"
+        body = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{page}"
+        head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\n"
+        head += f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(body)}\r\n\r\n"
+        records.append(gzip.compress(f"{head}{body}\r\n\r\n".encode()))
+    return b"".join(records)
+
+
+@pytest.fixture
+def with_command(spark):
+    """The command, which executors find as that of the package: in a folder of PATH."""
+    command = os.environ.get("NEARDUP")
+    if not command:
+        pytest.skip("NEARDUP, the command to compare with, is not set")
+    if not spark.range(1).rdd.map(lambda _: bool(find_command())).first():
+        pytest.skip("executors do not find the command")
+    return command
+
+
+def test_web_archives_are_deduplicated_as_by_the_command(spark, records, tmp_path, with_command):
+    """Addresses stand twice, as pages are captured again."""
+    pages = [(f"http://x.org/{i % 120}", record["text"]) for i, record in enumerate(records[:200])]
+    files = [tmp_path / "a.warc.gz", tmp_path / "b.warc.gz"]
+    files[0].write_bytes(archive(pages[:100]))
+    files[1].write_bytes(archive(pages[100:]))
+    words = ["--output-dir", str(tmp_path / "direct"), "--manifest", str(tmp_path / "m.jsonl")]
+    subprocess.run([with_command, "dedup", "-q", *map(str, files), *words], check=True)
+    with open(tmp_path / "m.jsonl", encoding="utf-8") as file:
+        entries = [json.loads(line) for line in file][1:]
+    result = dedup_files(spark, files, tmp_path / "kept", id="id")
+    found = result.manifest.select("id", "kept_id", "jaccard").collect()
+    assert sorted((row.id, row.kept_id) for row in found) == sorted((one["removed"], one["kept"]) for one in entries)
+    assert (result.documents, result.documents - result.kept) == (200, len(entries)) and len(entries) > 20
+    direct = sorted((tmp_path / "direct").rglob("*.warc.gz"))
+    parts = sorted((tmp_path / "kept").iterdir())
+    assert [part.name for part in parts] == ["part-00000.warc.gz", "part-00001.warc.gz"]
+    assert [part.read_bytes() for part in parts] == [file.read_bytes() for file in direct]
+
+
+def test_archives_have_two_fields(spark, tmp_path):
+    (tmp_path / "a.warc").write_bytes(b"")
+    with pytest.raises(neardup.UnsupportedError, match="web archives have no 'site'"):
+        dedup_files(spark, tmp_path / "a.warc", tmp_path / "kept", within="site")

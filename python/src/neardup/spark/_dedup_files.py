@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from .. import _native
+from .._by_command import is_archive
 from .._files import expanded
 from .._packed import COMPRESSIONS
 from .._plan import recipe_of
@@ -18,13 +19,13 @@ from ._dedup import COLLECTED, EVIDENCE, NODE, SMALL_BYTES, Candidates, evidence
 from ._lines import RANGE_BYTES, LinesJob
 from ._places import Asked, manifest_columns
 from ._session import cores_of, need_spark
-from ._units import UnitsJob
+from ._units import UnitsJob, reader_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # What _sources reads.
-KINDS = ".jsonl, .ndjson, .json, .csv and .tsv, also compressed, .parquet and .arrow"
+KINDS = ".jsonl, .ndjson, .json, .csv, .tsv, .warc and .arc, also compressed, .parquet and .arrow"
 
 
 class FilesDeduplicated(NamedTuple):
@@ -41,15 +42,29 @@ def _sources(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
     if not files:
         raise _native.InvalidError("there are no files")
     for path in files:
-        if kind_of(path) is None:
+        if reader_of(path) is None:
             raise _native.UnsupportedError(
                 f"{path}: executors read files of {KINDS}; read any other by spark.read, and call dedup"
             )
         if not os.path.isfile(path):
             raise _native.InvalidError(f"{path}: there is no such file")
-    if len({bool(cast(Any, kind_of(path)).is_text) for path in files}) > 1:
+    if len({bool(cast(Any, reader_of(path)).is_text) for path in files}) > 1:
         raise _native.UnsupportedError(f"{files[0]}, …: tables and files of lines are read by themselves")
     return files
+
+
+def check_archives(asked: Asked) -> None:
+    """Refuse fields that documents of web archives do not have.
+
+    Raises
+    ------
+    UnsupportedError
+        There is a web archive, and something decides that is not its text.
+    """
+    for path in filter(is_archive, asked.files):
+        for name in (asked.text, asked.id, *asked.others):
+            if name not in (None, "text", "id"):
+                raise _native.UnsupportedError(f"{path}: documents of web archives have no '{name}', but text and id")
 
 
 def _is_cut(path: str) -> bool:
@@ -89,8 +104,9 @@ def dedup_files(
     spark : SparkSession
         The session.
     source : path or sequence of paths
-        Files of JSON Lines, CSV or TSV, also compressed, or of Parquet or Arrow IPC; or patterns such as
-        ``"pages/*.parquet"``.  The driver and all executors see them under these names, and nobody
+        Files of JSON Lines, CSV or TSV, also compressed, of Parquet or Arrow IPC, or web archives, which
+        the command ``neardup`` beside the package reads, with the fields text and id; or patterns such
+        as ``"pages/*.parquet"``.  The driver and all executors see them under these names, and nobody
         changes them.
     target : path
         A folder for the survivors, seen likewise.  It is made where there is none, and has no such
@@ -155,6 +171,7 @@ def dedup_files(
     others = dict.fromkeys((within, policy, preferred and preferred[0], *fields))
     read = tuple(name for name in others if name is not None)
     asked = Asked(made.text, files, text, id, within, preferred, fields, read)
+    check_archives(asked)
     job = LinesJob.of(asked) if all(map(_is_cut, files)) else UnitsJob.of(asked)
     parts = max(2 * cores_of(spark), -(-job.size // RANGE_BYTES)) if partitions is None else partitions
     if parts < 1:

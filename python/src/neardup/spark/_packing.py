@@ -19,7 +19,7 @@ COMPONENT = "__neardup_component"
 # Documents of a bucket, on average.
 BUCKET = 128
 # So many bytes of documents are packed at once.
-PACKED_BYTES = 64 << 20
+PACKED_BYTES = 32 << 20
 # Bytes of text after which whole components are decided.
 DECIDE_BYTES = 32 << 20
 # Columns of so many bytes and more have offsets of 64 bits.

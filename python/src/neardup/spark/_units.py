@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
+from .._by_command import Archive, is_archive
 from .._dedup import dedup as local_dedup
 from .._frames import Columns
 from .._outputs import Outputs
+from .._packed import endings
 from .._recipe import Recipe
 from .._sources import AllBut, Parquet, Source, kind_of
 from ._candidates import BLOBS, rows_of, write, write_rows
@@ -69,10 +71,15 @@ def units_of(files: Sequence[str], unit_bytes: int = UNIT_BYTES) -> tuple[dict[s
     return found, size
 
 
+def reader_of(path: str) -> type[Source] | None:
+    """What reads a file of this name: the command reads web archives."""
+    return Archive if is_archive(path) else kind_of(path)
+
+
 def opened(files: Sequence[str], unit: dict[str, Any]) -> Source:
     """What reads a unit."""
     path = files[unit["file"]]
-    kind = kind_of(path)
+    kind = reader_of(path)
     assert kind
     source = kind(path, path)
     if isinstance(source, Parquet):
@@ -201,16 +208,10 @@ class WritingUnits:
         gone = [node & NUMBER for node in unit["gone"] or ()]
         source, mask = opened(self.files, unit), AllBut(gone)
         with Outputs() as outputs:
-            path = os.path.join(self.folder, f"part-{unit['range']:05}{ending_of(source.path)}")
-            source.copy(mask, outputs.open(path), None)
+            path = os.path.join(self.folder, f"part-{unit['range']:05}{endings(source.path)}")
+            source.copy(mask, outputs.open(path, is_plain=isinstance(source, Archive)), None)
             outputs.publish()
         return mask.count, mask.count - len(gone)
-
-
-def ending_of(path: str) -> str:
-    """What says in a file's name how it is read, such as ``.jsonl.gz``."""
-    stem, ending = os.path.splitext(path)
-    return ending if kind_of(f"x{ending}") else os.path.splitext(stem)[1] + ending
 
 
 # ---- The job ----
