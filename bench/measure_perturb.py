@@ -89,6 +89,7 @@ def measure(binary, corpus, args):
 # ---- The figure: a panel for each recipe, with all others in grey
 
 PANEL, GAP, COLUMNS, TOP, LEFT = 118, 38, 5, 108, 40
+NAME_MAX = 22
 
 
 def points(values, x, y):
@@ -106,7 +107,10 @@ def panel(row, rows, x, y, is_left, is_last):
         if other is not row:
             yield f'<polyline class="other" points="{points(other["share"], x, y)}"/>'
     yield f'<polyline class="line" points="{points(row["share"], x, y)}"/>'
-    yield f'<text x="{x}" y="{y - 6}" class="name">{row["recipe"].replace("seshasai-2009-", "… ")}</text>'
+    name = row["recipe"].replace("seshasai-2009-", "… ")
+    # A name that would reach into the next panel is drawn closer.
+    fitted = f' textLength="{PANEL + GAP - 12}" lengthAdjust="spacingAndGlyphs"' if len(name) > NAME_MAX else ""
+    yield f'<text x="{x}" y="{y - 6}" class="name"{fitted}>{name}</text>'
     if is_left:
         for value in (0, 0.5, 1):
             yield f'<text x="{x - 5}" y="{y + PANEL * (1 - value) + 4:.1f}" text-anchor="end">{value:g}</text>'

@@ -19,4 +19,5 @@ CMAKE_C_COMPILER_LAUNCHER=$launcher "$python" -m pip install "${quiet[@]}" --for
 "$python" -P -B -c 'import neardup'
 PYTHONPATH=tools/site "$python" -P -B tools/site/make_site.py "$command" build/site "$work"
 "$python" -B tools/site/check_html.py build/site
+"$python" -B tools/site/check_widths.py build/site
 echo "the site is in build/site/index.html"
