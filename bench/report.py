@@ -671,8 +671,24 @@ def spark():
     return "\n".join(parts)
 
 
+def fitted(records):
+    """Seconds of a job, for each document and for each byte: the least squares of relative errors."""
+    rows = []
+    for r in records:
+        seconds = r["cpu_s"][-1]
+        rows.append([x / seconds for x in (1, r["documents"], 1e6 * r["file_mb"])])
+    equations = [[sum(r[i] * r[j] for r in rows) for j in range(3)] + [sum(r[i] for r in rows)] for i in range(3)]
+    for i in range(3):
+        equations[i] = [x / equations[i][i] for x in equations[i]]
+        for j in range(3):
+            if j != i:
+                factor = equations[j][i]
+                equations[j] = [x - factor * y for x, y in zip(equations[j], equations[i], strict=True)]
+    return [equation[3] for equation in equations]
+
+
 def costs():
-    """The last run of each job, and what was predicted."""
+    """The last run of each job, what was predicted, and the coefficients that fit best."""
     records = session_of("costs.jsonl") if places.records("costs.jsonl") else []
     if not records:
         return "Nothing measured.\n"
@@ -687,7 +703,16 @@ def costs():
         rows.append([r["set"], f"{r['file_mb']:.0f}", r["job"], *cells])
     columns = ["documents", "MB", "job", "processor s", "predicted", "ratio"]
     columns += ["MB shuffled", "predicted", "ratio"]
-    return heading(records[0]) + table(columns, rows)
+    parts = [heading(records[0]), table(columns, rows)]
+    for job in dict.fromkeys(r["job"] for r in records):
+        some = [r for r in records if r["job"] == job and "failed" not in r]
+        if len({r["set"] for r in some}) > 3:
+            start, document, byte = fitted(some)
+            parts.append(
+                f"{job}: {start:.1f} s, {1e6 * document:.1f} µs a document and "
+                f"{1e9 * byte:.1f} ns a byte fit best.\n"
+            )
+    return "\n".join(parts)
 
 
 SHOWN = (1, 150, 10000)  # values a call; the records have more
