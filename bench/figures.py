@@ -26,7 +26,7 @@ class Command(str):
 
 
 class Tools:
-    """What a function that measures is given: the command, the corpora, a folder for its files."""
+    """The things that a function that measures is given: the command, the corpora, a folder for its files."""
 
     def __init__(self, binary):
         self.binary = binary
@@ -34,7 +34,7 @@ class Tools:
         os.makedirs(self.folder, exist_ok=True)
 
     def run(self, *command, statuses=(0,)):
-        """What `neardup COMMAND` writes to its standard output."""
+        """The standard output of `neardup COMMAND`."""
         done = subprocess.run(
             [self.binary, *map(str, command)], capture_output=True, text=True, encoding="utf-8"
         )
@@ -99,7 +99,7 @@ COUNTS = {"listed", "right", "wrong", "missed", "removed", "documents"}
 
 
 def of_commands(before, columns):
-    """What measures a block that names columns: the last block of shell before it; None: there is none."""
+    """The last block of shell before a block that names columns, which measures it; None: there is none."""
     commands = SHELL.findall(before)
     return (lambda tools: swept(tools, commands[-1], columns)) if commands else None
 
@@ -123,7 +123,7 @@ def is_rule(line):
 
 
 def spans(block):
-    """Where the figures of a block stand: (begin, end) of each, in order."""
+    """The places of the figures in a block: (begin, end) of each, in order."""
     found, at, in_rows = [], 0, False
     is_table = any(line.startswith("|") for line in block.splitlines())
     for line in block.splitlines(keepends=True):
@@ -145,7 +145,7 @@ def numbers(line, begin, at):
 
 
 def compare(name, page, line, block, cells):
-    """What is off, as sentences."""
+    """Sentences on the figures that are off."""
     where = f"{os.path.relpath(page, places.ROOT)}:{line}: {name}"
     off = [
         f"{where}: measured with '{cell}', which does not stand there"

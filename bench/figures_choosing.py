@@ -121,7 +121,7 @@ def choosing(tools):
 
 
 def sketches_err(tools):
-    """Of the pairs that a simhash lists, those of another text with less than half in common."""
+    """Pairs that a simhash lists, of texts with less than half in common."""
     return [wrong(tools, corpora.versions(tools), "--recipe", "manku-2007")]
 
 

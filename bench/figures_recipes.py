@@ -1,4 +1,4 @@
-"""What docs/recipes.md says of the corpora."""
+"""The figures of docs/recipes.md on the corpora."""
 
 import argparse
 import datetime
@@ -116,7 +116,7 @@ def simhashes(tools, recipe, table, *options):
 
 
 def thresholds(tools):
-    """What the thesis' factors drop and keep, the factors that drop and keep what it wanted, and what they change."""
+    """The words that the thesis' factors drop and keep, the factors that do as it wanted, and their effect."""
     table = tools.path("thresholds.df")
     tools.run("df", "build", "-q", "--recipe", "seshasai-2009", "-o", table, places.corpus("reuters21578"))
     long = [d for d in documents("reuters21578") if len(re.findall(r"\w+", d["text"])) >= 300]

@@ -1,4 +1,4 @@
-"""What docs/uses.md says of the corpora."""
+"""The figures of docs/uses.md on the corpora."""
 
 import json
 import re

@@ -4,11 +4,11 @@
  * usage: generate_documents [--words FILE] COUNT [LEAST MOST] > documents.jsonl
  *
  * Document i is made from a seed alone, so an earlier one can be made again without being kept.
- * Of 100 documents nearly 2 repeat an earlier one byte for byte and nearly 3 repeat one with a word
+ * Nearly 2 of 100 documents repeat an earlier one byte for byte, and nearly 3 repeat one with a word
  * more at the end (of n shingles n are shared: resemblance n / (n + 1) >= .8, n being 8 at least).
  * The others are unique: LEAST to MOST words (10 to 24) out of 60,000 at random.  With --words, they
  * are words of a text file, each as often as it is there: lower-case ASCII letters, up to 15 of them.
- * What was made stands on standard error.
+ * Standard error gets the numbers of what was made.
  */
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-"""What containment and cosine cost; what they find is in `neardup reproduce containment`."""
+"""The costs of containment and cosine; what they find is in `neardup reproduce containment`."""
 
 import json
 import os

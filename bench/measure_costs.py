@@ -36,7 +36,7 @@ def generated(kind, times):
 
 
 def predicted(binary, path, cores):
-    """What the plan says of a whole file: bytes that are shuffled and processor seconds."""
+    """The plan of a whole file: bytes that are shuffled, and processor seconds."""
     out = os.path.join(places.BUILD, "spark-plan.json")
     command = [binary, "plan", "-q", path, "--spark", f"executors=1,cores={cores}", "-o", out]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)

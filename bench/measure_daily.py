@@ -22,7 +22,7 @@ def options(parser):
 
 
 def processor_seconds(command):
-    """Of the command, waited for or not: it does not depend on who else is at work."""
+    """Processor seconds of the command: they do not depend on who else is at work."""
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -11,7 +11,7 @@ RESULTS = "hostile.jsonl"
 MB = 1e6
 # From 2n to 4n the processor time may grow so many times.
 GROWTH = 2.3
-# What is to be written grows with the square of n: only memory is judged.
+# The output of these grows with the square of n: only memory is judged.
 SQUARE = None
 # Exact on sets of which no value is rare: entries of the table are walked, n of them for each set.
 WALKED = 4

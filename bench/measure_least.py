@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a store costs that finds neighbours below the threshold, and what it finds.
+"""The costs of a store that finds neighbours below the threshold, and its finds.
 
     measure_least.py NEARDUP DOCUMENTS.jsonl [COUNT] [LEAST...]
 

@@ -16,7 +16,7 @@ MB = 1e6
 # the program.
 RESERVED_A_THREAD = (8 + 64) * 2**20
 RESERVED = 128 * 2**20
-# The same where --memory bounds the rest (docs/decisions/bounded-memory.md).
+# So much is reserved if --memory bounds the rest (docs/decisions/bounded-memory.md).
 RESERVED_BOUNDED = 80 * 2**20
 UNITS = {"M": 2**20, "G": 2**30}
 

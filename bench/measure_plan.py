@@ -1,4 +1,4 @@
-"""What plan predicts from samples of all, a quarter and a tenth, beside what dedup then takes and finds."""
+"""Predictions of plan from samples of all, a quarter and a tenth, beside what dedup then takes and finds."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def once(binary, path, share, threads, out):
 
 
 def medians(pairs):
-    """Of each figure, what was predicted and what was measured."""
+    """The prediction and the measurement of each figure."""
     return {
         figure: (
             statistics.median(plan["figures"][figure]["value"] for plan, _ in pairs),

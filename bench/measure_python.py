@@ -39,7 +39,7 @@ def children_since(before):
 
 
 def run_tool(python, binary, tool, path, out, limit):
-    """What it took, and what it made, or how it failed."""
+    """The time that it took, and what it made, or how it failed."""
     if tool == "command":
         before = os.times()
         subprocess.run(neardup_command(binary, path, out, 1), check=True, timeout=limit)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a store costs that tells of containment, and what it finds.
+"""The costs of a store that tells of containment, and its finds.
 
     measure_quotes.py NEARDUP DOCUMENTS.jsonl [COUNT]
 

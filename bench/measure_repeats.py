@@ -21,7 +21,7 @@ def options(parser):
 
 
 def side(*arguments):
-    """What the other program prints.  It reads the texts, so that this process stays small (timed.py)."""
+    """The output of the other program.  It reads the texts, so that this process stays small (timed.py)."""
     command = [sys.executable, SIDE, *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

@@ -30,7 +30,7 @@ def options(parser):
 
 
 def turns_of(out):
-    """What the run has counted itself, if it came so far."""
+    """The counts of the run itself, if it came so far."""
     try:
         with open(os.path.join(out, "summary.json"), encoding="utf-8") as f:
             return json.load(f)["turns"]

@@ -31,7 +31,7 @@ def options(parser):
 
 
 class Session:
-    """What all parts share."""
+    """The things that all parts share."""
 
     def __init__(self, args, folder):
         self.args, self.folder = args, folder
@@ -107,7 +107,7 @@ def measure_peers(session, documents):
 
 
 def measure_library(session, documents):
-    """What the library takes for the same queries, and what the server does for one in a batch.
+    """The time of the library for the same queries, and of the server for one in a batch.
 
     The library runs once on each core at the same time, as the cores are busy while the server is measured.
     """

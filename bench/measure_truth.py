@@ -45,7 +45,7 @@ class Check:
             raise subprocess.CalledProcessError(done.returncode, command)
 
     def ask(self, *command):
-        """What a check of the exact join found, as it says in its line of JSON (status 0 or 1)."""
+        """The findings of a check of the exact join, as it says in its line of JSON (status 0 or 1)."""
         done = subprocess.run(
             [self.oracle, *command], stdout=subprocess.PIPE, check=False, timeout=self.args.limit
         )

@@ -1,4 +1,4 @@
-"""Where things are, and how what is measured gets there."""
+"""The places of things, and how what is measured gets there."""
 
 import hashlib
 import json
@@ -162,7 +162,7 @@ def warm(path):
 
 
 def machine():
-    """What a reader needs to judge a number; nothing that names the machine."""
+    """The facts that a reader needs to judge a number; nothing that names the machine."""
     facts = {}
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         for line in f:

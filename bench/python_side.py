@@ -43,7 +43,7 @@ def column(frame, name):
 
 
 class FrameJob(harness.Job):
-    """What an adapter is given, with texts from a frame and survivors as one."""
+    """The job that an adapter is given, with texts from a frame and survivors as one."""
 
     def __init__(self, frame, args):
         self.frame, self.out, self.want_clusters = frame, args.out, True

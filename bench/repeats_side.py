@@ -1,4 +1,4 @@
-"""What stands beside `neardup repeats`: one process, one core.
+"""Peers of `neardup repeats`: one process, one core.
 
     repeats_side.py sentences IN OUT FOLDER    datatrove's three steps of sentence deduplication
     repeats_side.py passages IN N              a suffix array of word numbers, with its common prefixes

@@ -112,7 +112,7 @@ def dedup():
 
 
 def dedup_summary(sets):
-    """What the goals are about: the ratio to the fastest rival, and of two threads to one."""
+    """The figures that have goals: the ratio to the fastest rival, and of two threads to one."""
     rows = []
     for name, runs in sets.items():
         speed = median_speeds(runs)
@@ -528,7 +528,7 @@ def plan_table(records):
 
 
 def plan():
-    """What neardup plan predicts beside what dedup takes and finds."""
+    """The predictions of neardup plan beside what dedup takes and finds."""
     records = session_of("plan.jsonl") if places.records("plan.jsonl") else []
     return heading(records[0]) + "\n" + plan_table(records) if records else "Nothing measured.\n"
 
@@ -752,7 +752,7 @@ def figures(value):
 
 
 def rate(record):
-    """What a program gave, and in what."""
+    """The figure that a program gave, and its unit."""
     if "gb_per_s" in record:
         return 1000 * record["gb_per_s"], "MB/s"
     if "mb_per_s" in record:
@@ -888,7 +888,7 @@ def hamming():
 
 
 def kinds(recipe):
-    """What the signatures of a shipped recipe are, by its file."""
+    """The signatures of a shipped recipe, by its file."""
     with open(os.path.join(places.ROOT, "recipes", recipe + ".ini"), encoding="utf-8") as f:
         return [line.split("=")[1].strip() for line in f if line.startswith("kind =")]
 
@@ -1030,7 +1030,7 @@ def service_ratios(records):
 
 
 def service_alone(records):
-    """What is measured without peers: a line each."""
+    """The figures without peers: a line each."""
 
     def of(part, key):
         return [r[key] for r in records if r["part"] == part]

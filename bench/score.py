@@ -68,7 +68,7 @@ def near(a, b, threshold):
 
 
 def equal_texts(suspects, clusters, cluster_of, removed, texts):
-    """Of the suspects, those whose text equals a kept one's: an exact oracle lacks only those
+    """Suspects whose text equals a kept one's: an exact oracle lacks only those
     without words."""
     found = set()
     for name in suspects:
@@ -79,7 +79,7 @@ def equal_texts(suspects, clusters, cluster_of, removed, texts):
 
 
 def cleared(suspects, clusters, cluster_of, removed, texts, threshold):
-    """Of the suspects, those near a kept one of their cluster after all: the oracle knows no texts
+    """Suspects that are near a kept one of their cluster after all: the oracle knows no texts
     without words and rounds to four digits."""
     found = set()
     for name in suspects:

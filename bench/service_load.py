@@ -1,4 +1,4 @@
-"""What `bench/run service` stores and asks, the truth about it, and the programs that ask."""
+"""Documents and queries of `bench/run service`, the truth about them, and the programs that ask."""
 
 import contextlib
 import http.client

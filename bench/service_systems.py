@@ -32,7 +32,7 @@ def tree(pid):
 
 
 def cpu_seconds(pid):
-    """Of a process, its threads and its children, those that have ended included."""
+    """Processor seconds of a process, its threads and its children, those that have ended included."""
     ticks = 0
     for one in tree(pid):
         try:

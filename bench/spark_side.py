@@ -106,7 +106,7 @@ def tree():
 
 
 def processor_seconds():
-    """Of all processes of the job, those that have ended included."""
+    """The processor seconds of all processes of the job, those that have ended included."""
     ticks = 0
     for pid in tree():
         try:
@@ -132,7 +132,7 @@ def nowhere(df):
 
 
 def run_read(spark, df, out, args):
-    """What every job pays: the texts reach Python, and nothing is done."""
+    """The price that every job pays: the texts reach Python, and nothing is done."""
     nowhere(
         df.select("text").mapInArrow(
             lambda batches: (b.slice(0, 0) for b in batches), "text string"
@@ -197,7 +197,7 @@ def clusters_of_rival(spark, df, out):
 
 
 def joined(pairs):
-    """Of every number that is not the first of its component, the first."""
+    """The first number of the component of every other one in it."""
     above = {}
 
     def root(a):
@@ -348,7 +348,7 @@ def run_pack(spark, df, out, args):
 
 
 def run_join_blocks(spark, df, out, args):
-    """The same as packed blocks."""
+    """Fingerprints as packed blocks."""
     from neardup.spark import join_fingerprints
 
     blocks = os.path.join(out, f"blocks-{args.count}")
@@ -359,7 +359,7 @@ def run_join_blocks(spark, df, out, args):
 
 
 def run_join_c(spark, df, out, args):
-    """The same in this process, without Spark."""
+    """Fingerprints in this process, without Spark."""
     import neardup
     import numpy
 

@@ -29,7 +29,7 @@ target_link_libraries(neardup_carried PRIVATE Threads::Threads)
 set_property(SOURCE src/input/library/library.c src/input/formats/simdjson_runtime.cpp APPEND PROPERTY
     COMPILE_DEFINITIONS ND_CARRIED)
 
-# What reads archives, pages and mail is compiled with headers of the build machine, which are the same
+# Readers of archives, pages and mail are compiled with headers of the build machine, which are the same
 # for all systems.
 set(foreign ${CMAKE_CURRENT_BINARY_DIR}/foreign)
 file(COPY /usr/include/archive.h /usr/include/archive_entry.h /usr/include/bzlib.h

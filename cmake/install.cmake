@@ -26,7 +26,7 @@ if(TARGET neardup)
     install(FILES completions/neardup.ps1 DESTINATION ${CMAKE_INSTALL_DATADIR}/neardup)
 endif()
 
-# Where the loader looks first: so what is installed, unpacked or moved as a whole finds its own parts.
+# The loader looks here first, so a tree that is installed, unpacked or moved as a whole finds its own parts.
 # Packages of a system go without (CMAKE_SKIP_INSTALL_RPATH).
 file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 if(TARGET neardup_files)

@@ -33,7 +33,7 @@ memories = Memories(sys.argv[1] if len(sys.argv) > 1 else "memories.jsonl")
 
 
 def told(found):
-    """What a model is told of a memory that was found."""
+    """The lines that tell a model of a memory that was found."""
     lines = []
     for memory in found:
         differs = memory["differs"]

@@ -6,7 +6,7 @@ import tempfile
 
 import neardup
 
-# What a difference means: marks and capitals are nothing, and "tea to coffee", "coffee to tea" is order.
+# The verdict on a difference: marks and capitals are nothing, and "tea to coffee", "coffee to tea" is order.
 VERDICTS = {"nothing": "known", "words": "similar"} | dict.fromkeys(("order", "dates", "numbers", "names"), "changed")
 
 

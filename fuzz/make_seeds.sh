@@ -35,7 +35,7 @@ mkdir -p fuzz_snapshot fuzz_saved_texts
 printf '\x1c\0\0\0' >fuzz_snapshot/more_deleted
 printf '\x58\x04\0\1\x5c\x04\0\xff' >fuzz_snapshot/lines_of_tables
 printf '\x01\x40\1\x12\x80\x50\1\x03' >fuzz_snapshot/columns
-# The same to an index of texts: lengths and flags of rows, a text.
+# An index of texts gets lengths and flags of rows, and a text.
 printf '\x08\x30\0\x0e\x30\x30\0\0' >fuzz_saved_texts/lengths
 printf '\x24\x30\0\2\x28\x30\0\7' >fuzz_saved_texts/rows
 printf '\1\x40\0\xff' >fuzz_saved_texts/not_utf8

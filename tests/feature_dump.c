@@ -9,7 +9,7 @@
  * numbers, then words, then lists and the text in hexadecimal, each with an x before it.  Written
  * is for each: tokens, terms, code points, then HASH:TF:DF for each feature, a tab, and their texts
  * in hexadecimal.  Where UNIT is that of paths, ANCHORS is the page's tree: DEPTH:NAME DEPTH:NAME …
- * Where TEMPLATE_WEIGHT is above 0, HASH:TF:DF:GAIN is written.  "units" writes the units of the
+ * If TEMPLATE_WEIGHT is above 0, HASH:TF:DF:GAIN is written.  "units" writes the units of the
  * library in one line, with a * after those that are made of words.
  */
 #define _GNU_SOURCE

@@ -32,7 +32,7 @@ static void require(int holds, const char *what, const struct nd_text_kernels *k
     exit(1);
 }
 
-/* Those that this processor can run; NULL ends the list. */
+/* The kernels that this processor can run; NULL ends the list. */
 static const struct nd_text_kernels *runnable[4];
 
 static void find_runnable(void)

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# What may be included, by layer: the table of docs/architecture.md.  For the layers above it, base
+# This table of docs/architecture.md says what may be included, by layer.  For the layers above it, base
 # is one with its rooms.
 declare -A may=(
     [base]="base base/number base/system"
@@ -98,7 +98,7 @@ while IFS=: read -r file name; do
 done < <(tools/list-files.sh '*.c' '*.h' '*.cpp' |
     xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' |
     sed -nE 's/^([^:]+):[^<"]*[<"]([^>"]+)[>"].*/\1:\2/p')
-# What no rule of `only` is about: most names.
+# No rule of `only` is about other names, which are most.
 any=$(IFS='|' && echo "${only[*]%%=*}")
 
 check_layer() { # FILE LAYER

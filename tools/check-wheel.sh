@@ -101,7 +101,7 @@ try_command() {
     done
     printf 'id,text\n1,one two three\n2,one two three\n' >"$folder/in.csv"
     [ "$(alone dedup -q "$folder/in.csv" | wc -l)" -eq 2 ] || fail "the wheel's command does not read CSV"
-    # What it opens is named where it is missing.
+    # A message names the library that is missing.
     echo '<p>one two three</p>' >"$folder/in.html"
     if alone sketch -q "$folder/in.html" >/dev/null 2>"$folder/said"; then
         can_hide && fail "without libxml2 the wheel's command says nothing"

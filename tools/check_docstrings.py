@@ -12,7 +12,7 @@ from numpydoc.validate import validate
 
 # Neither a longer summary nor "See Also" is wanted everywhere, nor an example of each method.
 UNWANTED = {"ES01", "SA01"}
-# Of Spark, parameters whose types are those of neardup.dedup are listed together; its results are tuples.
+# Functions of Spark list parameters together whose types are those of neardup.dedup; their results are tuples.
 UNWANTED_OF_SPARK = {"PR04"}
 # Users are given these, and make none.
 GIVEN = {"BoundedResult", "Collapsed", "Column", "Comparison", "DocumentFrequencies", "Explanation", "Features", "FilesResult", "Filtered", "Mask", "Match", "Repeats", "Result", "Table"}
@@ -33,7 +33,7 @@ def public_names() -> list[str]:
 
 
 def complaints(name: str) -> list[str]:
-    """What numpydoc finds wrong."""
+    """The errors that numpydoc finds."""
     unwanted = UNWANTED | (UNWANTED_OF_SPARK if name.startswith("spark.") else set())
     unwanted |= {"EX01"} if name in GIVEN and name.startswith("spark.") else set()
     unwanted |= ({"EX01"} if "." in name.removeprefix("spark.") else set()) | ({"PR01"} if name in GIVEN else set())

@@ -141,7 +141,7 @@ page_steps() {
     fi
 }
 
-# What its description for programs allows, and what it does not.
+# The service gets requests that its description for programs allows, and others.
 api_step() {
     if build/release/neardup serve --help >/dev/null 2>&1; then
         step api tools/test-api.sh build/api "$PWD/build/release/neardup" "$1"
@@ -150,7 +150,7 @@ api_step() {
     fi
 }
 
-# What Python code can pass, against an extension module with sanitizers; in the environment of
+# An extension module with sanitizers gets everything that Python code can pass; in the environment of
 # test-python.sh.
 hostile_python() {
     build asan _native && tools/test-python-asan.sh build/python-frameworks/bin/python

@@ -30,7 +30,7 @@ MODULES = ("__main__.py", "_command.py")
 CARRIED = ROOT / "build" / "carried"
 COMPILER = ROOT / "build" / "zig" / "venv"
 NATIVE = "neardup/_native.abi3.so"
-# Where shells look for completions, below the prefix of Python's environment; bash does so for `pip install --user`.
+# Shells look for completions here, below the prefix of Python's environment; bash does so for `pip install --user`.
 COMPLETIONS = {
     "neardup.bash": "bash-completion/completions/neardup",
     "_neardup": "zsh/site-functions/_neardup",
@@ -91,7 +91,7 @@ def carried_licences(platform: str) -> list[tuple[str, Path]]:
 
 
 def tag(platform: str, module: Path | None) -> str:
-    """What pip decides by whether a wheel is for its Python and its system."""
+    """The tags by which pip decides whether a wheel is for its Python and its system."""
     return f"{'cp311-abi3' if module else 'py3-none'}-{platform}"
 
 

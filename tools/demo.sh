@@ -10,7 +10,7 @@ out=build/demo
 rm -rf $out
 mkdir -p $out
 
-# Where Debian keeps texts for people: changelogs, manuals.  Files named `copyright` are left out: many
+# Debian keeps texts for people here: changelogs, manuals.  Files named `copyright` are left out: many
 # are one licence with other authors, nearly equal texts of which nobody may lose one.
 wanted=('changelog*' 'README*' 'NEWS*' '*.txt' '*.html' '*.pod')
 places=()
@@ -52,7 +52,7 @@ if [ "$status" -ne 0 ] && [ ! -s $out/kept.txt ]; then exit "$status"; fi
 value() { sed -nE 's/.*"'"$1"'":"?([^",}]*).*/\1/p' <<<"$2"; }
 text() { case $1 in *.gz) gzip -dc "$1" ;; *) cat "$1" ;; esac; }
 
-# What differs between two texts, word by word: [-only in the first-] {+only in the second+}.
+# Show how two texts differ, word by word: [-only in the first-] {+only in the second+}.
 differing_words() {
     { diff --unified=6 <(text "$1" | tr -s '[:space:]' '\n') <(text "$2" | tr -s '[:space:]' '\n') ||
         true; } | awk '

@@ -25,7 +25,7 @@ cmake --build build/lint >build/lint.log || {
 echo "lint: clang-tidy"
 grep -Ff build/lint-sources build/lint/compile_commands.json >/dev/null ||
     failed "nothing is compiled"
-# What ships; the tests are read by two compilers and three sanitizers.  Only what the build compiles
+# These ship; the tests are read by two compilers and three sanitizers.  Only what the build compiles
 # for this machine has a command to be checked with; one file a process, since clang-tidy 14 takes every va_list after the first file's for uninitialised.
 # Sources of two programs are compiled twice: once is enough, and twice would be two files a process.
 mkdir -p build/lint/once

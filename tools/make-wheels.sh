@@ -98,7 +98,7 @@ try_run() { # TARGET FOLDER PROGRAM
     cmp "$2/manifest.jsonl" "$2/here.manifest" || fail "the command for $1 writes another manifest"
     said=$(run_for "$1" "$2/bin/$3" --version | tr -d '\r')
     [ "$said" = "$("$native" --version)" ] || fail "the command for $1 says: $said"
-    # What a build does without cannot be installed.
+    # A library that a build does without cannot be installed.
     (run_for "$1" "$2/bin/$3" doctor || true) | tr -d '\r' >"$folder/said"
     case $1 in
     *-musl | windows-*) grep -q "^libxml2.left out" "$folder/said" ;;
@@ -169,7 +169,7 @@ add linux-aarch64-musl musllinux_1_1_aarch64
 add windows-x86_64 win_amd64
 add macos-arm64 macosx_11_0_arm64
 
-# Of the whole folder, pip and uvx take the one of this system, as the page on installing says.
+# From the whole folder, pip and uvx take the one of this system, as the page on installing says.
 rm -rf "$folder/try-all"
 python3 -m venv "$folder/try-all"
 "$folder/try-all/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$folder/dist" neardup

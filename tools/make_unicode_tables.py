@@ -154,7 +154,7 @@ class Database:
 
 
 def check_assumptions(db):
-    """What docs/format/text.md and the C code rely on; a new version of Unicode must keep it."""
+    """Check what docs/format/text.md and the C code rely on; a new version of Unicode must keep it."""
     for c in db.ignorable:
         assert db.ccc.get(c, 0) == 0 and c not in db.firsts and c not in db.seconds, hex(c)
         assert c < LIMIT or 0xE0000 <= c <= 0xE0FFF, hex(c)
@@ -338,7 +338,7 @@ def fold_entry(db, pool, rank, c):
 
 
 def fold_pair(db, stage, blocks, c):
-    """What kernels need of a code point of two bytes: simd/text/fold_entry.h."""
+    """The entry that kernels need for a code point of two bytes: simd/text/fold_entry.h."""
     entry = blocks[stage[c // BLOCK] * BLOCK + c % BLOCK]
     normal = db.normalise([c])
     if c < 0x80 or entry >> 2 & 3 != SINGLE or not 0x80 <= normal[0] < 0x800:

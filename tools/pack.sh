@@ -11,7 +11,7 @@ pack() { # ARCHIVE FOLDER NAME
         gzip -9n >"$1"
 }
 
-# The same as a zip file, for Windows.
+# Pack them as a zip file, for Windows.
 pack_zip() { # ARCHIVE FOLDER NAME
     local archive
     archive=$(realpath -m "$1")

@@ -1,7 +1,7 @@
 // api.mjs - requests to the service, and the key that they carry
 
 /**
- * What docs/http.md defines, as far as the page reads it.
+ * The types of docs/http.md, as far as the page reads them.
  * @typedef {{id: string, security: string[]}} Key
  * @typedef {{identical: 'no'|'tokens'|'bytes', resemblance: number|null, shared: number|null,
  *   shingles: [number, number]|null, distance: number|null}} Evidence

@@ -12,8 +12,8 @@ const LONG = 4000;
 const MOST_EDITS = 500;
 
 /**
- * What only one sequence has is equal to nothing: it is left out first, which is most of the work where
- * texts are unlike.
+ * Items that only one sequence has equal none of the other: they are left out first, which is most of the
+ * work where texts are unlike.
  * @param {Int32Array} a
  * @param {Int32Array} b
  * @returns {Run[]} runs that both have, which grow in both
@@ -215,7 +215,7 @@ function anchored(a, b, i, j, k, l, length) {
 }
 
 /**
- * Where each run begins, by its hash; -1: it occurs more than once.
+ * Return the place where each run begins, by its hash; -1: it occurs more than once.
  * @param {Int32Array} s @param {number} from @param {number} to @param {number} length
  */
 function once(s, from, to, length) {

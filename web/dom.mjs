@@ -45,7 +45,7 @@ export function byId(id, kind) {
 }
 
 /**
- * What a person should hear, once.
+ * Let a screen reader say a sentence, once.
  * @param {string} sentence
  */
 export function announce(sentence) {

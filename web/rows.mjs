@@ -16,7 +16,7 @@ import {numbered, tokensOf} from './tokens.mjs';
 const ROW = 160, LONG_ROW = 700;
 
 /**
- * What two texts have in common, by their words.
+ * Find the words that two texts have in common.
  * @param {string} a
  * @param {string} b
  * @returns {Same[]}
@@ -35,7 +35,7 @@ export function sameInTexts(a, b) {
 const of = (list, index) => /** @type {number} */ (list[index]);
 
 /**
- * What the edits of /v1/compare keep, with places in UTF-16 units instead of bytes.
+ * Give the stretches that the edits of /v1/compare keep, with places in UTF-16 units instead of bytes.
  * @param {import('./api.mjs').Edit[]} edits
  * @param {string} a
  * @param {string} b
@@ -145,7 +145,7 @@ export function sideBySide(a, b, same) {
 }
 
 /**
- * What stands between two equal stretches: words are marked, what is around them is not.
+ * Show the text between two equal stretches: words are marked, and blanks and marks around them are not.
  * @param {Rows} rows
  * @param {string} left
  * @param {string} right
@@ -231,7 +231,7 @@ function putSame(rows, left, right) {
 }
 
 /**
- * Where a word begins, with the quotation mark or bracket before it.
+ * Return the place where a word begins, with the quotation mark or bracket before it.
  * @param {string} text
  * @param {import('./tokens.mjs').Tokens} tokens
  * @param {number} t

@@ -5,7 +5,7 @@ import {add, count, el, number, share} from './dom.mjs';
 /** @import {Evidence, Key, Work} from './api.mjs' */
 
 /**
- * What to do about a problem.
+ * Advice on a problem.
  * @param {Problem} problem
  */
 function advice({status, retryAfter}) {
@@ -91,7 +91,7 @@ export class Place {
     const mine = new AbortController();
     this.running = mine;
     this.element.setAttribute('aria-busy', 'true');
-    // What takes no time needs no word; what is there stays until then.
+    // An answer that comes at once needs no word; the element keeps its contents until then.
     const timer = setTimeout(() => this.element.replaceChildren(waiting(sentence)), 120);
     try {
       const answer = await get(mine.signal);

@@ -98,7 +98,7 @@ const NAMED = 5;
 const named = (words, all) => `${words.slice(0, NAMED).join(', ')}${(all ?? words.length) > NAMED ? ' …' : ''}`;
 
 /**
- * What the service says that a text and a document differ in: "only a number differs: 14 here, 12 there"; "only here: more, than, once".
+ * Say in what a text and a document differ, by the service: "only a number differs: 14 here, 12 there"; "only here: more, than, once".
  * @param {Differs} d
  */
 export function differsWords(d) {

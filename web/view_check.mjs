@@ -202,7 +202,7 @@ async function showTexts(v, text) {
 }
 
 /**
- * What comes closest to a new text, if the store was made to find what is below the threshold.
+ * Show the document that comes closest to a new text, if the store finds those below the threshold, too.
  * @param {string} text
  * @param {Verdict} v
  */

@@ -33,7 +33,7 @@ BATCH = 500  # documents
 
 
 class Job:
-    """What an adapter is given: the texts, the settings, and a place for what survives."""
+    """The job of an adapter: the texts, the settings, and a place for what survives."""
 
     def __init__(self, args):
         import orjson

@@ -45,7 +45,7 @@ class Sketcher:
         self.digests = rensa.RMinHash.digests_from_token_sets
 
     def bands(self, sets):
-        """Of each set of shingles its bands, as bytes."""
+        """The bands of each set of shingles, as bytes."""
         for digest in self.digests(sets, PERMUTATIONS, 42):
             rows = [value.to_bytes(4, "little") for value in digest]
             yield [b"".join(rows[i * ROWS : (i + 1) * ROWS]) for i in range(BANDS)]
@@ -68,7 +68,7 @@ class Redis:
             pipe.execute()
 
     def candidates(self, bands):
-        """Of each document the candidates, as pairs of id and text."""
+        """The candidates of each document, as pairs of id and text."""
         with self.client.pipeline(transaction=False) as pipe:
             for keys in bands:
                 for number, key in enumerate(keys):

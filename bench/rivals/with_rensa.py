@@ -17,7 +17,7 @@ def deduplicate(job, tool):
     job.write_survivors(removed)
 
     def leaders():
-        """Of a removed document: the first kept one that the tool names when asked again."""
+        """The first kept document that the tool names when asked again about a removed one."""
         leader, base = list(range(count)), 0
         for texts in job.batches():
             asked = [i for i in range(len(texts)) if base + i in removed]

@@ -1,4 +1,4 @@
-"""What the tests share: texts with near-duplicates, and the command to compare with."""
+"""Texts with near-duplicates for all tests, and the command to compare with."""
 
 from __future__ import annotations
 

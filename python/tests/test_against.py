@@ -84,7 +84,7 @@ def test_the_command_removes_and_adds_the_same(command, here, arguments, options
 
 
 def passages_of(manifest):
-    """What rows of a manifest say was copied."""
+    """The stretches that rows of a manifest say were copied."""
     return [json.loads(line).get("passage") for line in open(manifest)][1:]
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with data is refused by a message, or treated by a rule: the table in README.md."""
+"""Wrong data is refused by a message, or treated by a rule: the table in README.md."""
 
 from __future__ import annotations
 

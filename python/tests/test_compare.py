@@ -28,7 +28,7 @@ PAIRS = [(0, 1), (1, 0), (0, 0), (0, 2), (0, 3), (3, 3), (4, 5), (5, 5), (6, 7),
 
 @pytest.fixture
 def said(command, tmp_path):
-    """What the command prints of documents as JSON, without their names."""
+    """The JSON that the command prints of documents, without their names."""
 
     def said(use, texts, *options):
         names = []

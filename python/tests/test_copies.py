@@ -44,7 +44,7 @@ def ways(arguments):
 
 
 def data_of(records):
-    """The same rows in every kind that needs no other package, and how often each can be read."""
+    """Rows in every kind that needs no other package, and how often each can be read."""
     yield records
     yield (record for record in records)
     yield "in.jsonl"

@@ -35,7 +35,7 @@ def summaries(*texts):
 
 @pytest.fixture(scope="module")
 def said(command, tmp_path_factory):
-    """What the command writes about the rows of its standard input: a folder."""
+    """The folder with what the command writes about the rows of its standard input."""
 
     def said(records, options):
         folder = tmp_path_factory.mktemp("said")

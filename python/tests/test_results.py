@@ -1,4 +1,4 @@
-"""What a result looks like in a terminal and in a notebook, and what a call reports on its way."""
+"""Results in a terminal and in a notebook, and reports of calls on their way."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ usual = hypothesis.settings(
 
 
 class Stop(Exception):
-    """What hostile objects raise."""
+    """The error that hostile objects raise."""
 
 
 REFUSALS = (
@@ -223,7 +223,7 @@ class Pool:
 
 
 def a_pool() -> Pool:
-    """What a caller would have who did all of it right."""
+    """The result of a caller who does all of it right."""
     pool = Pool()
     recipe = pool.call("recipe_new")
     rows = (("one two three four", "five six seven", None, "One two three four", "ten"),)

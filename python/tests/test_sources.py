@@ -1,4 +1,4 @@
-"""What data is read from: lists of paths, patterns, addresses, data sets; and what is refused."""
+"""Data is read from lists of paths, patterns, addresses and data sets; others are refused."""
 
 import gzip
 import json

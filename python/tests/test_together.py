@@ -154,7 +154,7 @@ def test_indexes_of_fingerprints_go_to_other_processes(tmp_path):
 
 
 def in_child(work):
-    """What a function gives in the child of a fork."""
+    """The answer of a function in the child of a fork."""
     here, there = os.pipe()
     child = os.fork()
     if not child:

@@ -29,7 +29,7 @@ def text_oracle():
 
 
 def _written(oracle, token) -> str:
-    """What step 3 writes for a token."""
+    """The bytes that step 3 writes for a token."""
     data = str(token).encode() if not isinstance(token, bytes) else token
     try:
         text = data.decode()

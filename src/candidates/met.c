@@ -503,7 +503,7 @@ bool nd_met_set_find_crowded(struct nd_met_set *met)
     return has_found;
 }
 
-/* Those whose identity is in the filter. */
+/* Return which rows have an identity that is in the filter, as bits. */
 static uint64_t equal_in(const struct nd_key_filter *filter, const struct nd_met_keys *row,
                          unsigned n)
 {

@@ -217,7 +217,7 @@ static bool is_listed(const struct nd_candidate *at, size_t n, uint32_t number)
     return false;
 }
 
-/* Those of this batch as well, now that they are decided. */
+/* Meet the candidates of this batch as well, now that they are decided. */
 static bool meet_all(const struct nd_engine_batch *batch, struct nd_item *item)
 {
     const struct nd_dedup *d = batch->d;

@@ -1,6 +1,6 @@
 /* pairs.c - every document indexed: pushed ones paired with all candidates before, others queried
  *
- * Of many equal documents each is a pair with all others, so they are not compared one by one.
+ * Each of many equal documents is a pair with all others, so they are not compared one by one.
  * Equality is an equivalence (equal.c): a document is compared with the first of a class of equal
  * ones, and equals its other members without a look at their texts.
  *

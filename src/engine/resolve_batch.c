@@ -66,7 +66,7 @@ struct resolving {
     size_t *leader;
     /* In the turn: of the kept ones that share a key with a later one. */
     struct nd_listed_keys listed;
-    /* Those with comparisons to make in this round. */
+    /* The items with comparisons to make in this round. */
     size_t *task;
     size_t n_tasks;
 };
@@ -695,7 +695,7 @@ enum nd_status nd_resolve_ahead(struct nd_engine_batch *batch, struct nd_worker 
     return status;
 }
 
-/* Those that were left, if none of them meets another of the batch.  False: one does. */
+/* Resolve the items that are left, if none of them meets another of the batch.  False: one does. */
 static bool resolve_rest(struct nd_engine_batch *batch, enum nd_status *status,
                          struct nd_error *err)
 {

@@ -8,8 +8,8 @@
  *   2. resolve_batch.c: the documents that are left are compared with one another, in order.
  *   3. Those that are kept get numbers, in order, and rows in the index, a table a task.
  *
- * What depends on a document alone (its hash, its tokens, its sketch) may be made before the push,
- * by nd_dedup_prepare: then the push of one worker's batch runs while the others prepare theirs.
+ * A document's hash, tokens and sketch depend on it alone, so nd_dedup_prepare may make them before the
+ * push: then the push of one worker's batch runs while the others prepare theirs.
  *
  * The result does not depend on the number of threads.  Step 1 only reads what earlier batches
  * left, so the order of its tasks does not matter.  The steps that change something are serial or,
@@ -390,7 +390,7 @@ static void match_all(struct nd_engine_batch *batch)
     nd_pool_run(batch->d->crew.pool, (batch->n + size - 1) / size, match_task, batch);
 }
 
-/* Those of a batch that was matched ahead that must be matched again. */
+/* The documents of a batch that was matched ahead which must be matched again. */
 struct matching_again {
     struct nd_engine_batch *batch;
     size_t *place;

@@ -22,7 +22,7 @@
  *                                 documents
  *                      writing    1/4 the sizes of clusters
  *
- * What a record needs is a multiple of its length: it is read, parsed, cut into tokens and sketched,
+ * The memory that a record needs is a multiple of its length: it is read, parsed, cut into tokens and sketched,
  * and each thread may have such a record.
  */
 struct nd_budget {

@@ -26,7 +26,7 @@ struct nd_shared_keys {
     bool tells_keys; /* rows do */
 
     struct nd_spool *rows; /* document i has the i-th */
-    /* Those that rows do not tell: in each slab how many there are, the keys, and the documents. */
+    /* The keys that rows do not tell: in each slab how many there are, the keys, and the documents. */
     struct nd_spool *keys;
     struct nd_external_sort *sort;
     uint64_t n_documents;

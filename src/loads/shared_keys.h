@@ -21,7 +21,7 @@
  *               again); those that may have come more than once go to an external sort
  *     next      the keys come back in order
  *
- * Where so many keys do not fit into the filter, they go through it in rounds, in each of which it has
+ * If so many keys do not fit into the filter, they go through it in rounds, in each of which it has
  * a share of them all.  The first round's is noted as documents are added.
  */
 struct nd_shared_keys;

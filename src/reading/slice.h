@@ -18,7 +18,7 @@
  * of bytes and of the first 8 KB, which takes a small part of the time); letters count in lower case.
  * The key of a document of a sketch file is its least shingle.
  *
- * Of all documents, in the slice or not, three hashes are kept (struct nd_slice_mark): which texts
+ * Three hashes of each document, in the slice or not, are kept (struct nd_slice_mark): which texts
  * are equal is then known of all, and which are likely to be near, since they share a second minimum
  * too.  The slice tells how many of those are.
  */

@@ -33,7 +33,7 @@
  * is why note_name copies the names of kept documents of earlier batches: the cache that finds them
  * already serves the next batch when the rows are made.
  *
- * What is held of a document after its batch: 24 bytes of place and 4 of count where it is kept, a
+ * A document leaves behind, after its batch, 24 bytes of place and 4 of count where it is kept, a
  * bit where not; the engine's index comes on top.
  */
 

@@ -34,8 +34,8 @@
  * other, and the workers only parse, load and sketch parts of one.  The keep order is a total order
  * (by_keep_order ends with the number), so no sort can make another of it.
  *
- * Where the memory is bounded (only with old documents does it come here), what is held is measured
- * while it grows, and a run that needs more says how much.
+ * If the memory is bounded (only with old documents does it come here), the bytes held are measured
+ * while they grow, and a run that needs more says how much.
  *
  * With old documents (against_run.c) the first pass sketches, too.  The engine then gets rows in
  * place of texts: first the old documents that matter, then the new ones in keep order.  Old ones

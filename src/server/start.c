@@ -98,7 +98,7 @@ static enum nd_status keep_options(struct nd_server *server, const struct nd_ser
     return nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
-/* Those that the process may use. */
+/* Return how many processors this process may use. */
 static unsigned count_processors(void)
 {
     struct nd_pool *pool = nd_pool_new(0, NULL);

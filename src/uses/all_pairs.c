@@ -6,7 +6,7 @@
  * pair is written. Pairs below the threshold (near misses) are found by an engine with the lower
  * threshold and separated here.
  *
- * Where the memory is bounded, places are in a file, and the documents are pushed load by load
+ * If the memory is bounded, places are in a file, and the documents are pushed load by load
  * (run/bounded_loads.h). The two documents of a pair are always in one load. A load's rows come
  * in the order of its documents; those of several loads are sorted in a file.
  */

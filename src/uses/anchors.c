@@ -190,7 +190,7 @@ static enum nd_status add_link(struct gathering *g, const struct nd_link *link, 
     return add_words(g, link, to);
 }
 
-/* Those that are of a page, in a sorted list; *n: how many. */
+/* Return the mentions of a page, of a sorted list; *n: how many. */
 static const struct mention *mentions_of(const struct mentions *m, uint32_t to, size_t *n)
 {
     size_t low = 0, high = m->n;

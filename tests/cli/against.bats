@@ -275,7 +275,7 @@ PY
         rows m.jsonl removed identical | tr '\n' ';'
     }
     [ "$(removed)" = '1 "bytes";2 "no";' ]
-    # What was found as a whole is counted among the near ones, in the step of 1.
+    # A document that was found as a whole is counted among the near ones, in the step of 1.
     [ "$(jq -c '[.near, .measured[0][1]]' s.json)" = "[1,1]" ]
     [ "$(removed --candidates all)" = '1 "bytes";2 "no";' ]
     [ "$(removed --short tokens)" = '1 "bytes";2 "no";' ]

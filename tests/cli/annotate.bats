@@ -3,7 +3,7 @@
 
 load common
 
-# What stands in the annotations of JSON Lines, one record a line.
+# Print the annotations of JSON Lines, one record a line.
 annotations() { # FILE KEY…
     python3 -c 'import json,sys
 for line in open(sys.argv[1]):
@@ -177,7 +177,7 @@ END
     [ "$status" -eq 2 ]
     [[ ${lines[0]} == "neardup: out.csv has columns neardup.… of an earlier annotation: remove them first" ]]
     [ ! -e again.csv ]
-    # Of a recipe with signatures a column each.
+    # Each signature of a recipe has a column.
     printf 'text\tid\none two three four five six\ta\\tb\nnothing of that kind at all\t2\none two three four five six\t3\n' >t.tsv
     neardup dedup t.tsv -q --annotate --recipe broder-1997 -o out.tsv --keep longest 2>/dev/null
     [ "$(head -1 out.tsv | tr '\t' '\n' | tail -1)" = neardup.shared.shingles ]

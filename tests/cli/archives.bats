@@ -27,7 +27,7 @@ listing() { # what tar says of all but the size
     tar --sort=name --owner=me:1234 --group=us:567 -cf t.tar t
     cp t.tar before.tar
     neardup dedup t.tar -q --force -o t.tar
-    # What is removed goes, and the hard link to it.
+    # The removed file goes, and the hard link to it.
     diff <(listing before.tar | grep -v 't/c.txt$\|twin-of-c.txt link to t/c.txt') <(listing t.tar)
     [ "$(tar -tvf t.tar t/a.txt | cut -d' ' -f2)" = me/us ]
     mkdir out

@@ -3,8 +3,8 @@
 
 load common
 
-# What the text is that a record gives, seen by what it is equal to: the records of a file with the
-# text fields given, and those of another whose field "text" is what was expected.
+# Show which text a record gives by what it is equal to: the records of a file with the text fields
+# given, and those of another whose field "text" is what was expected.
 same_texts() { # RECORDS EXPECTED FIELD…
     local options=() records=$1 expected=$2
     shift 2

@@ -26,8 +26,8 @@ as_csv() {
     awk '{ printf "%d,é%d,\"%s\"\n", NR, NR % 2, $0 }'
 }
 
-# What a run says of the file in another charset is what it says of the file in UTF-8, and what it
-# writes is that in the charset.
+# A run says of the file in another charset what it says of the file in UTF-8, and writes that in the
+# charset.
 same() {
     local charset=$1 name=$2
     shift 2

@@ -23,7 +23,7 @@ neardup() {
     "$NEARDUP" "$@"
 }
 
-# What a command writes to a terminal of its own, both streams.
+# Print what a command writes to a terminal of its own, both streams.
 on_terminal() {
     python3 "$BATS_TEST_DIRNAME/on_terminal.py" "$NEARDUP" "$@"
 }

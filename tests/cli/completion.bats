@@ -7,7 +7,7 @@ offers() { # WORD… : the words offered, in one line
     "$NEARDUP" complete "$@" | cut -f 1 | tr '\n' ' '
 }
 
-# What bash has after a tab, with the script that is installed.
+# Print what bash has after a tab, with the script that is installed.
 in_bash() { # WORD… : the last one is not complete
     PATH=$PWD/bin:$PATH bash --norc -c '
         source "$1"; shift

@@ -27,7 +27,7 @@ short_documents() {
 END
 }
 
-# What the commands say of one file: the pairs, and which document the explanation joins to which.
+# Print what the commands say of one file: the pairs, and which document the explanation joins to which.
 found_pairs() {
     neardup pairs -q "$@" >pairs.tsv || [ $? -eq 1 ]
     cut -f 1,2 pairs.tsv | tr '\t' - | tr '\n' ' '

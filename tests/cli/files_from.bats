@@ -56,7 +56,7 @@ load common
     run neardup pairs --files-from - -q <list
     [ "$status" -eq 3 ]
     [[ $output == *"neardup: standard input:4: not: here.jsonl: "* ]]
-    # What is there and cannot be read is named by itself.
+    # A file that is there and cannot be read is named by itself.
     echo small.jsonl >list
     head -c 20 /dev/zero >small.jsonl
     run neardup dedup --files-from list -q

@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 BUY="buy these wonderful pills now and never be tired again in all your long and happy life"
 MEET="shall we meet on monday at the usual place and talk about the weather, my dear friend?"
 
-# What a test program makes of a file: its capital letters are small ones.
+# The test program makes capital letters of a file small ones.
 LOWER="x:tr A-Z a-z"
 
 setup() {

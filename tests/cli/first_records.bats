@@ -48,7 +48,7 @@ for i in range(int(sys.argv[1])):
         [[ ${lines[0]} == "neardup: late.jsonl:1: text is absent"* ]]
         [[ $output == *"1019 bad records in all; only the first 20 are shown above"*"1019 of 1020 records are bad, more than --max-bad"* ]]
     done
-    # Who allows bad records has them all read.
+    # A user who allows bad records has them all read.
     wrong_field 1500 >many.jsonl
     echo '{"text":"a document of five words"}' >>many.jsonl
     neardup dedup many.jsonl -q -o out --max-bad 100% 2>/dev/null

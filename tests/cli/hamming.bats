@@ -388,7 +388,7 @@ peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 assert peak < 150 << 10 or peak < (1 << 20) and "asan" in sys.argv[1], f"{peak} kB"
 END
     cmp expected got
-    # Of two files: each counts its own lines, and ids that are given stand for themselves.
+    # Two files each count their own lines, and ids that are given stand for themselves.
     neardup index pairs part0 part1 >got
     awk -F'\t' 'FNR == 1 {before = NR - 1} {print $2 == "" ? NR - 1 - before : $2}' part0 part1 >names
     awk -F'\t' 'NR == FNR {name[NR - 1] = $1; next} {print name[$1] "\t" name[$2] "\t" $3}' \

@@ -382,7 +382,7 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
     [ "$output" = "neardup: missing: No such file or directory" ]
 }
 
-# What commands say of the index $1, in $2, but for its parts and bytes.
+# Print what commands say of the index $1, in $2, but for its parts and bytes.
 say_all() {
     neardup index verify "$1"
     {

@@ -35,7 +35,7 @@ setup_file() {
     crowd "$BATS_FILE_TMPDIR/crowd.jsonl"
 }
 
-# What code, libraries and threads take of address space beside --memory, in KB
+# Code, libraries and threads take so much address space beside --memory, in KB
 # (docs/decisions/bounded-memory.md): 80 MB, and 72 MB a thread.
 constant() { # THREADS
     echo $((1024 * (80 + 72 * $1)))

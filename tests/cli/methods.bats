@@ -32,7 +32,7 @@ END
     grep -q '"removed":"b","kept":"a"' removed.jsonl
     grep '"removed":"b"' removed.jsonl | grep -q '"method":"match","identical":"no","verified":false'
     grep '"removed":"b"' removed.jsonl | grep -Eq '"signatures":\{"S":\{"shared":[0-9]+,"removed":128,"kept":128\},"T":\{"shared":11,"removed":12,"kept":12\}\}'
-    # The same bag of words: all agree.
+    # All agree on equal bags of words.
     grep '"removed":"e"' removed.jsonl | grep -q '"S":{"shared":128,"removed":128,"kept":128}'
 }
 

@@ -81,7 +81,7 @@ EOT
     run python3 "$BATS_TEST_DIRNAME/options_walk.py" "$NEARDUP"
     echo "$output"
     [ "$status" -eq 0 ]
-    # Of terms there are no runs of words.
+    # Terms form no runs of words.
     small_corpus
     run neardup df build --shingle 2 small.jsonl -o none.df
     [ "$status" -eq 2 ]

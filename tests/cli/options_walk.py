@@ -310,7 +310,7 @@ TRY = {
 UNSEEN = ["threads", "tmp", "quiet", "memory", "recall", "bands", "max-checks", "candidates"]
 # Neither do stores that these change tell it: store.bats sees to them.
 UNSEEN += ["store import recipe", "store import set", "store import least", "store import containment", "all"]
-# What they change is between the client and the service: client.bats sees to them.
+# They change what client and service say to each other: client.bats sees to them.
 UNSEEN += ["client at", "ca-file", "retry-for", "batch", "connections", "resume", "client post dry-run", "client crawl limit", "client crawl gap", "client delete key-file", "client delete security",
            "client crawl key-file", "client compare key-file", "client fingerprint key-file", "client query id-field"]
 # They change nothing but time, or refuse inputs: checkpoint.bats and sketched.bats see to them.
@@ -325,7 +325,7 @@ UNSEEN += ["record-field", "record-length"]
 UNSEEN += ["filter forms", "sweep forms"]
 # It makes an index of another kind: index_documents.bats sees to it.
 UNSEEN += ["index build records"]
-# What it changes is a file of --against: against.bats sees to it.
+# It changes a file of --against: against.bats sees to it.
 UNSEEN += ["append"]
 # It lets an input be replaced, where the base replaces none: overwriting.bats sees to it.
 UNSEEN += ["force"]

@@ -74,7 +74,7 @@ load common
     printf 'a b c\nd e\n\n\nk l m n o\n' >p2.txt
     neardup dedup p1.txt p2.txt --unit paragraph -o out -q
     printf 'a b c\nd e\n\nf g h i j\n\nk l m n o\n' | cmp - out
-    # What comes out has the same paragraphs when it goes in again.
+    # The output has the same paragraphs when it goes in again.
     neardup dedup out --format text --unit paragraph -o again -q
     cmp out again
 }
@@ -369,7 +369,7 @@ EOF
 @test "every line of the summary is true" {
     small_corpus
     : >empty.jsonl
-    # Of no document no chance is shown.
+    # No chance is shown where there is no document.
     run neardup dedup empty.jsonl -o out --summary s
     [[ $output != *Chance* ]]
     grep -q '"s_curve":\[\]' s

@@ -19,7 +19,7 @@ for i, text in enumerate(texts):
 PY
 }
 
-# What python3 says of the plan p and the summary s is true.
+# An expression of python3 on the plan p and the summary s is true.
 holds() {
     python3 -c 'import json,sys
 p = json.load(open("p.json")); f = {k: v["value"] for k, v in p["figures"].items()}

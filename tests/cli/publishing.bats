@@ -3,7 +3,7 @@
 
 load common
 
-# What the commands read: d/ holds documents for all of them; `fp` fingerprints; two df tables.
+# The commands read these: d/ holds documents for all of them; `fp` fingerprints; two df tables.
 inputs() {
     mkdir -p d
     small_corpus

@@ -9,7 +9,7 @@ fish() {
     printf 'p\xeache\np\xe8che\np\xeache\np\xe8che\np\xef\xbf\xbdche\n'
 }
 
-# The same as records.
+# Print them as records.
 fish_records() {
     fish | LC_ALL=C awk '{ printf "{\"id\":%d,\"text\":\"%s\"}\n", NR, $0 }'
 }

@@ -60,7 +60,7 @@ def resemblance(a, b):
 
 
 def stand_in(document, kept):
-    """Who stands for a document, among kept ones in their order; None: nobody, it is kept."""
+    """The document that stands for another, among kept ones in their order; None: none, it is kept."""
     kept = [k for k in kept if labels_of(k) <= labels_of(document)]
     for k in kept:
         if k["text"] == document["text"]:

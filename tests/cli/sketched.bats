@@ -31,7 +31,7 @@ with open("a.jsonl", "wb") as a, open("b.jsonl", "wb") as b:
 END
 }
 
-# What a run over documents says that one over their sketches does not.
+# Leave out what a run over documents says and one over their sketches does not.
 as_sketched() {
     tail -n +2 "$1" | sed 's/"verified":true/"verified":"sketch"/'
 }

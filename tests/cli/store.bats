@@ -24,7 +24,7 @@ END
     neardup client delete --url "$url" d30
 }
 
-# What an export says, without times.
+# Print what an export says, without times.
 said() { # FILE
     python3 -c 'import json,sys
 for line in open(sys.argv[1]):

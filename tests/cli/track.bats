@@ -121,7 +121,7 @@ PY
     [ "$(sed 1d plan | cut -f1,8 | tr '\t\n' ':,')" = "a:,c:,b:,d:b," ]
     neardup track --series url --time at --plan --duplicates 40 --max-age 8d v.jsonl --json >plan
     [ "$(grep -c '"duplicate_of":"[ab]"' plan)" -eq 2 ]
-    # What a duplicate is says the recipe.
+    # The recipe says what a duplicate is.
     neardup track --series url --time at --plan --duplicates 40 --recipe henzinger-2006-b v.jsonl >plan
     grep -q "$(printf 'd\t.*\tb\t')" plan
 }

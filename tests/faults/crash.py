@@ -108,7 +108,7 @@ def some_sectors(content, op, rng):
 
 
 class Disk:
-    """What is on the disk for sure, and what may be; fed with events in their order."""
+    """The bytes that are on the disk for sure, and those that may be; fed with events in their order."""
 
     def __init__(self):
         self.files = {}

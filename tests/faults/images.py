@@ -38,7 +38,7 @@ def record(program, library, folder, seed, steps):
 
 
 def compare_with(root, events):
-    """What the recorder saw is what is there; the table of LMDB's readers is written in memory."""
+    """Check that the recorder saw what is there; the table of LMDB's readers is written in memory."""
     disk = Disk()
     for event in events:
         disk.feed(event)
@@ -59,7 +59,7 @@ def root_of(events):
 
 
 def leave_out(events, of):
-    """The same events without some of the syncs."""
+    """The events without some of the syncs."""
     files = [e for e in events if e.kind == CREATE]
     ids = {
         "texts": {e.id for e in files if e.name.endswith(".seg")},

@@ -53,7 +53,7 @@ def main():
         with Folder() as folder:
             store = os.path.join(folder, "store")
             for _ in range(min(LIVES, args.kills - n_kills)):
-                # Of an interval's writes nothing is there before the first commit.
+                # Nothing of an interval's writes is there before the first commit.
                 moment = rng.randrange(40), rng.random() * (0.005 + args.interval / 200)
                 acknowledged = live(args.program, store, seed, first, *moment)
                 shown, wrong = check(args.program, store, seed, acknowledged)

@@ -130,7 +130,7 @@ def write_and_log(program, library, disk, seed, steps, with_syncs):
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as writer:
         for line in writer.stdout:
             acknowledged.add(line.decode())
-            # What was flushed for it is in the log by now.
+            # All that was flushed for it is in the log by now.
             said.append((disk.logged_bytes(), list(acknowledged.steps)))
     assert writer.returncode == 0, f"seed {seed}: status {writer.returncode}"
     return said, first
@@ -212,7 +212,7 @@ def explore(program, folder, disk, said, first, seed, n):
 
 
 def one_disk(program, library, seed, n, with_syncs, steps):
-    # Where nothing is synced, the file system shall not do it by itself, every five seconds.
+    # If nothing is synced, the file system shall not do it by itself, every five seconds.
     options = "noatime" if with_syncs else "noatime,commit=1000"
     with Folder() as folder:
         with LoggedDisk(folder, options) as disk:

@@ -8,10 +8,10 @@
  *
  * A lock is held over each call and its line in the log, so that the log has the one order in which
  * everything happened, what the program said on its standard output included.  images.py reads it.
- * Where the log is written, syncs themselves are left out: the explorer needs to know only that they
+ * If the log is written, syncs themselves are left out: the explorer needs to know only that they
  * were called, and the page cache outlives the program.
  *
- * What stdio writes does not pass here.  When such a file is synced or gets a name, it is taken as it
+ * Writes of stdio do not pass here.  When such a file is synced or gets a name, it is taken as it
  * is then.
  */
 #define _GNU_SOURCE

@@ -95,7 +95,7 @@ class Store:
         return [other for others in found.values() for other in self.first_and_nearest(text, others)]
 
     def first_and_nearest(self, text, others):
-        """Of the entries near a text: the first, of which those that led come before the others; and of the rest the nearest."""
+        """The first entries near a text, of which those that led come before the others, and the nearest of the rest."""
         if self.most_pairs is None:
             return others
         by_age = sorted(others, key=lambda e: (e not in self.has_led, self.number[e]))
@@ -143,7 +143,7 @@ class Store:
         ]
 
     def leaders(self, seen):
-        """Of each visible document its leader: itself, or the first of the earlier leaders near it."""
+        """The leader of each visible document: itself, or the first of the earlier leaders near it."""
         leader = {}
         for document in self.visible(seen):
             near = self.neighbours(document, seen)
@@ -167,7 +167,7 @@ class Store:
         return ("duplicate" if equal else "near-duplicate" if near else NEW), equal + near, is_cut
 
     def verdict(self, document, seen):
-        """What a caller hears about a document, and the work that was done for it."""
+        """The answer that a caller gets about a document, and the work that was done for it."""
         leader = self.leaders(seen)[document]
         return (
             self.nearest(document.entry[1], seen, document),
@@ -191,11 +191,11 @@ class Store:
         return [(n is not None and n < document.bound, n is not None) for n in least]
 
     def shown_number(self, document):
-        """What an answer says of the place of a document in the store."""
+        """The place of a document in the store, as an answer says it."""
         return document.order if self.shows_numbers else None
 
     def get(self, name, seen):
-        """What GET of an id without labels says."""
+        """The answer to GET of an id without labels."""
         found = [d for d in self.visible(seen) if d.key[0] == name]
         if len(found) != 1:
             return "several" if found else "not found"
@@ -304,7 +304,7 @@ class LimitForAll(Store):
 
 
 class PairsOfAll(Store):
-    """Of the pairs of a new text, the first and the nearest of all label sets are stored."""
+    """The first and the nearest pairs of a new text, of all label sets, are stored."""
 
     name = "the limit of stored pairs counts all documents"
 

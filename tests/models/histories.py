@@ -14,7 +14,7 @@ TEXTS = 3
 
 
 class Operations:
-    """What can be done next: every put and every deletion, by id, label set and text.
+    """Everything that can be done next: every put and every deletion, by id, label set and text.
 
     Ids and texts have no meaning but which of them are equal, and which texts are near; and every relation is tried.
     So it suffices to take them in order of first use, and to count how many histories each one stands for.
@@ -58,7 +58,7 @@ def perform(store, operation, seen):
 
 
 class Count:
-    """Of one design: histories, how many of them leak, and the shortest of these."""
+    """The histories of one design, how many of them leak, and the shortest of these."""
 
     def __init__(self):
         self.histories = self.leaks = 0

@@ -24,13 +24,13 @@ def relations(n_texts):
 
 
 def first_occurrences(things):
-    """The same list with 0 for the first thing, 1 for the next one that differs, and so on."""
+    """The list with 0 for the first thing, 1 for the next one that differs, and so on."""
     number = {}
     return tuple(number.setdefault(thing, len(number)) for thing in things)
 
 
 def texts_of(n, with_equal):
-    """What texts n documents can have, up to names: all different, or any of them equal."""
+    """The texts that n documents can have, up to names: all different, or any of them equal."""
     if not with_equal:
         return [tuple(range(n))]
     return sorted({first_occurrences(t) for t in itertools.product(range(n), repeat=n)})
@@ -48,7 +48,7 @@ def all_situations(n):
 
 
 def distinct_situations(n):
-    """The same up to names, each with the number of situations that it stands for.
+    """Situations up to names, each with the number of situations that it stands for.
 
     A design asks of label sets only which are equal and which of them the caller sees.  So two choices are alike if
     the same documents have equal label sets and the same documents are hidden.
@@ -75,7 +75,7 @@ def leaks_in(design, documents, near, seen, limits):
 
 
 class Count:
-    """Of one design: in how many worlds it leaks, and the smallest of them."""
+    """In how many worlds a design leaks, and the smallest of them."""
 
     def __init__(self):
         self.worlds = self.leaks = 0

@@ -84,7 +84,7 @@ def corpus_of(rng, n):
 # The model.
 
 class Recipe:
-    """What the model needs of a recipe, from its canonical form."""
+    """The members of a recipe that the model needs, from its canonical form."""
 
     def __init__(self, text):
         section, values = "", defaultdict(dict)
@@ -156,7 +156,7 @@ class Model:
         return self.reaches(a, b) or (self.is_directed() and self.reaches(b, a))
 
     def matches(self, document, others):
-        """Of those that it is a pair with, those that it is a duplicate of."""
+        """The documents of its pairs of which it is a duplicate."""
         return [k for k in others if not self.is_directed() or self.same(document, k) or self.reaches(document, k)]
 
     def finds_all(self):
@@ -187,7 +187,7 @@ def by_group(pairs):
     return near
 
 
-# What the commands say.
+# The commands say this.
 
 class Case:
     def __init__(self, neardup, folder, options, threads, within, recipe):
@@ -342,7 +342,7 @@ def check_complete(model, near, clusters):
 
 
 def check_filter(case, model, near):
-    """Of two groups: prototypes are all documents of the first half, the others the stream."""
+    """Filter two groups: prototypes are all documents of the first half, the others the stream."""
     half = model.n // 2
     rows = case.run("filter", "-p", "prototypes.jsonl", "--annotate", "stream.jsonl", may_find_nothing=True).splitlines()
     check(len(rows) == model.n - half, "filter: rows")

@@ -294,7 +294,7 @@ class Judged:
             (right + missed) * (missed + rest) + (right + wrong) * (wrong + rest))
 
     def intervals(self, times, seed):
-        """Of documents in their order, a component stands where its first document does."""
+        """A component stands where the first of its documents does, in their order."""
         parts = list(self.parts.values())
         has = [p for p in parts if p[0][1] or p[0][2] or p[1][1]]
         sizes = [max(p[k][1] + p[k][2] - p[k][0] for k in (0, 1)) for p in has]

@@ -174,7 +174,7 @@ def check_tsv(program):
 VOID = ["br", "hr", "img", "input"]
 BLOCKS = ["div", "section", "table", "ul", "article", "nav", "x-card"]
 PHRASES = ["b", "i", "span", "em", "a", "code"]
-# What may stand in an element that is not given here: anything.
+# An element that is not given here may hold anything.
 INSIDE = {"table": ["tr"], "tr": ["td", "th"], "ul": ["li"], "p": PHRASES + ["br", "img"],
           **{name: ["samp", "br"] for name in PHRASES}, "samp": ["kbd"], "kbd": ["img"]}
 OMITTED = ["li", "td", "th", "tr"]  # whose end tags pages leave out

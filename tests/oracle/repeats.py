@@ -227,7 +227,7 @@ def url_of(number):
 
 
 def domains_of(texts, cuts):
-    """What the summary says of each host, those that lost most first, then those that came first."""
+    """The rows of the summary for each host, those that lost most first, then those that came first."""
     found = {}
     for i, (text, cut) in enumerate(zip(texts, cuts)):
         if i % 5 == 0:
@@ -367,7 +367,7 @@ def near_texts(rnd):
 
 
 def check_near(neardup, rnd, folder):
-    """What was cut resembles what is named, that stays, and hardly anything that resembles it is left."""
+    """Check that each cut part resembles the one that is named, which stays, and hardly any is left that resembles it."""
     texts, cut = near_texts(rnd), rnd.choice(["lines", "paragraphs", "sentences"])
     near, least = rnd.choice([.3, .5, .8, 1]), rnd.choice([1, 1, 4])
     (folder / "in.jsonl").write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in enumerate(texts)))

@@ -85,7 +85,7 @@ def token_hash(token):
 
 
 def ask(program, texts):
-    """What the program makes of each text: (normalised text, hashes)."""
+    """Each text as the program makes it: (normalised text, hashes)."""
     lines = "".join(t.encode("utf-8").hex() + "\n" for t in texts)
     done = subprocess.run([program], input=lines, capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines():
@@ -111,7 +111,7 @@ def assigned():
 
 
 def random_texts(known):
-    """Of neighbours, and of marks and letters from everywhere."""
+    """A text of neighbours, and of marks and letters from everywhere."""
     rnd = random.Random(1)
     marks = [c for c in known if unicodedata.combining(c)]
     for _ in range(20000 if NIGHTLY else 4000):

@@ -1258,7 +1258,7 @@ class Time(unittest.TestCase):
                         except ConnectionError:
                             break
                     client.socket.settimeout(SHIELD)
-                    # Who goes on sending may lose the answer, but not the end.
+                    # A client that goes on sending may lose the answer, but not the end.
                     with contextlib.suppress(ConnectionError):
                         self.assertEqual(client.answer().status, 408)
                     self.assertTrue(client.is_closed())

@@ -90,7 +90,7 @@ def corpus(rng, recipe, is_short):
 
 
 def posted(recipe, record):
-    """The same record as the service reads it."""
+    """The record as the service reads it."""
     if recipe.split(",")[0] not in PAGES:
         return record
     return {("html" if key == "text" else key): value for key, value in record.items()}
@@ -125,7 +125,7 @@ def explained(neardup, recipe, path, a, b):
 
 
 def leader(cluster):
-    """Of an answer: the id, and what is measured."""
+    """The id of an answer, and its measures."""
     if cluster is None:
         return None
     e = cluster["evidence"]
@@ -133,7 +133,7 @@ def leader(cluster):
 
 
 def removed(row):
-    """The same of a row of the manifest, as far as it measures."""
+    """The id of a row of the manifest, and its measures."""
     return row and (row["kept"], row["identical"], row.get("resemblance"), row.get("distance"))
 
 

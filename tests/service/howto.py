@@ -92,7 +92,7 @@ class Session:
         return done.stdout.replace(self.address, SHOWN)
 
     def step(self, command, expected):
-        """What the command prints; a file that is not there yet is made of what it should print."""
+        """The output of the command; a file that is not there yet is made of what it should print."""
         shown = re.fullmatch(r"cat (\S+)", command)
         if shown and not (self.folder / shown[1]).exists():
             (self.folder / shown[1]).write_text(expected, encoding="utf-8")

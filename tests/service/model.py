@@ -12,7 +12,7 @@ from fractions import Fraction
 
 
 class Relation:
-    """Of two texts, how they compare: None, or (the smaller the nearer, what the evidence says)."""
+    """How two texts compare: None, or (the smaller the nearer, what the evidence says)."""
 
     def __init__(self, neardup, recipe, texts, folder):
         self.texts = sorted(set(texts))
@@ -78,7 +78,7 @@ class Document:
 
 
 class Verdict:
-    """What is said of a text: the nearest documents, and the leader of its cluster or None, as keys."""
+    """The nearest documents of a text, and the leader of its cluster or None, as keys."""
 
     def __init__(self, relation, text, nearest, leader):
         self.kind = "new"
@@ -109,7 +109,7 @@ class Service:
         return leaders
 
     def by_nearness(self, text, documents):
-        """Those within the threshold: the nearest first, of those that are as near the earlier."""
+        """The documents within the threshold: the nearest first, of those that are as near the earlier."""
         near = [d for d in documents if self.relation(text, d.text)]
         return sorted(near, key=lambda d: (self.relation(text, d.text)[0], d.order))
 
@@ -128,7 +128,7 @@ class Service:
         return Verdict(self.relation, text, self.by_nearness(text, others)[:limit], leader)
 
     def put(self, name, labels, text, title, caller, **asked):
-        """What the answer says: status, verdict, version, whether the text changed."""
+        """The parts of the answer: status, verdict, version, whether the text changed."""
         key = name, tuple(sorted(set(labels)))
         old = self.documents.get(key)
         verdict = self.verdict(text, caller, key, **asked)
@@ -163,7 +163,7 @@ class Service:
         return self.by_nearness(document.text, [d for d in self.visible(caller) if d is not document])
 
     def leader_of(self, document, caller):
-        """Of a stored document: among the leaders before it."""
+        """The leader of a stored document, among the leaders before it."""
         before = [d for d in self.leaders(caller) if d.order < document.order]
         return next(iter(self.by_nearness(document.text, before)), document)
 
@@ -184,7 +184,7 @@ class Service:
         return sorted(documents, key=lambda d: (d.created, d.name.encode()), reverse=True)
 
     def clusters(self, caller):
-        """Of those with at least two documents: the leader, how many there are, and when each came, the latest first."""
+        """Clusters of at least two documents: the leader, how many there are, and when each came, the latest first."""
         members = {}
         for document in self.visible(caller):
             members.setdefault(self.leader_of(document, caller).order, []).append(document)

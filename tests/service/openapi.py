@@ -25,7 +25,7 @@ def operations(spec):
 
 
 def resolve(spec, reference):
-    """What "#/components/..." names."""
+    """The part that "#/components/..." names."""
     found = spec
     for part in reference.removeprefix("#/").split("/"):
         found = found[part]

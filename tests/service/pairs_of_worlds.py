@@ -90,7 +90,7 @@ def asked(rng):
 
 
 def hidden_operations(rng, some_texts):
-    """What happens between two visible operations."""
+    """Operations that happen between two visible ones."""
     for _ in range(rng.choice([0, 0, 1, 2, 5])):
         labels = rng.choice(HIDDEN)
         if rng.randrange(12) == 0:

@@ -122,7 +122,7 @@ def declaration_at(text, at, comment):
 
 
 class Header:
-    """What a header declares; `parts` are declarations and, between them, comments of their own."""
+    """The declarations of a header; `parts` are declarations and, between them, comments of their own."""
 
     def __init__(self, path):
         self.name = path.stem
@@ -167,7 +167,7 @@ class Header:
                 end = at + len(line)
             else:
                 self.parts.append(made)
-                # What follows without a blank line has no comment of its own.
+                # A member that follows without a blank line has no comment of its own.
                 unused = comment = ""
             at = end
 

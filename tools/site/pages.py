@@ -63,7 +63,7 @@ class Stage:
         return page
 
     def target(self, path):
-        """Where on the site a file or folder of the tree is."""
+        """The place of a file or folder of the tree on the site."""
         if path == HOME:
             return "index.md"
         if path in self.pages:

@@ -14,7 +14,7 @@ from ._sources import Rows, Source
 
 
 def _recorded(plan: Plan, compared: Sequence[str], never: Sequence[int]) -> tuple[str, ...]:
-    """What a file that this run begins keeps: the fields by which it compares and prefers documents."""
+    """The fields that a file which this run begins keeps: it compares and prefers documents by them."""
     names = [*compared, *(str(plan.columns.names[number]) for number in never)]
     others = [plan.prefer_column, plan.keep.partition(":")[2] or None]
     return tuple(dict.fromkeys([*names, *(name for name in others if name)]))

@@ -71,7 +71,7 @@ def column(batch: Any, name: str) -> Any:
 
 
 def _values(values: Any, has_nulls: bool) -> Any:
-    """What is appended: an array, which says the type, where no value is missing."""
+    """The values to append: an array, which says the type, where no value is missing."""
     import numpy
 
     return values[:] if has_nulls else numpy.asarray(values)

@@ -278,7 +278,7 @@ _OF_PART = ("rows", "removed", "identical_bytes", "identical_tokens", "near")
 
 
 class BoundedResult(Result):
-    """What a deduplication in bounded memory decided.
+    """The result of a deduplication in bounded memory.
 
     It is the :class:`Result` of the same call without ``memory``, but for this: decisions wait in a file,
     and survivors of what is no frame or list are given out one after the other, once for each time that

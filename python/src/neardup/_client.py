@@ -148,7 +148,7 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the service says of a text.
+    """The answer of the service about a text.
 
     Attributes
     ----------

@@ -230,7 +230,7 @@ _READERS: dict[type, Callable[[str], Any]] = {
 
 
 def of_python_texts(name: str, texts: Column, kinds: set[type]) -> Column:
-    """The same of values of Python, which were of these types; of several types they stay texts."""
+    """Convert values of Python that were of these types; values of several types stay texts."""
     kinds = kinds - {type(None)}
     if kinds == {int, float}:
         return OwnColumn(name, [None if text is None else json.loads(text) for text in texts])

@@ -19,7 +19,7 @@ _PARTS = {"edits": 2, "passages": 4, "terms": 8, "weights": 16}
 
 
 class _Evidence(Mapping[str, Any]):
-    """What was measured, by the keys of the command's JSON: as a mapping, and as attributes."""
+    """The measures, by the keys of the command's JSON: as a mapping, and as attributes."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self._values = values
@@ -88,7 +88,7 @@ class Comparison(_Evidence):
 
 
 class Explanation(_Evidence):
-    """What a run of two documents would decide, with the keys of ``neardup explain --json``.
+    """The decision of a run over two documents, with the keys of ``neardup explain --json``.
 
     Each key is an attribute too: ``duplicates``, ``why``, ``resemblance``, ``shared``, ``distance``,
     ``terms_in_both``, ``terms_only_in_a``, ``terms_only_in_b`` and others.
@@ -128,7 +128,7 @@ class Explanation(_Evidence):
 
 
 class Features(_Evidence):
-    """What the signatures of a document are made of, with the keys of ``neardup explain --json``.
+    """The parts of which the signatures of a document are made, with the keys of ``neardup explain --json``.
 
     ``signatures`` has a mapping for each: its ``name``, and ``features``, each with ``feature`` (its
     text), ``weight``, ``position``, ``hash`` and others.

@@ -91,7 +91,7 @@ def _names_of(numbers: list[int], seen: Sequence[Sketches]) -> dict[int, tuple[s
 
 
 class Result:
-    """What a deduplication decided.
+    """The result of a deduplication.
 
     Attributes
     ----------
@@ -274,7 +274,7 @@ class Result:
         return sorted(found.values())
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: counts, a histogram of resemblance, and the sizes of clusters."""
+        """The view in a notebook: counts, a histogram of resemblance, and the sizes of clusters."""
         return result_html(self)
 
     def _parts(self) -> Iterator[tuple[Any, Any, Any]]:

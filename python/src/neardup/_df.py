@@ -166,7 +166,7 @@ def _table_of(df: Frequencies, recipe: Recipe, source: Source | None, threads: i
         return DocumentFrequencies.open(df)  # type: ignore[arg-type]
     if source is None:
         raise _native.InvalidError('df="auto": there is no corpus to count: count one with DocumentFrequencies.count')
-    # Those of the first signature that needs a table, as the command's --df auto.
+    # The first signature that needs a table says which, as it does for --df auto of the command.
     name = next(name for name, needs, _, _ in _native.recipe_tables(recipe._native) if needs[0])
     return DocumentFrequencies(_count(source, recipe, name, False, threads, None))
 

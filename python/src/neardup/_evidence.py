@@ -1,4 +1,4 @@
-"""What became of rows, as the files that the command writes: manifest, clusters and summary."""
+"""The fate of rows, as the files that the command writes: manifest, clusters and summary."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Input:
 
 @dataclass
 class Work:
-    """What a run took, and what it left out."""
+    """The time and memory that a run took, and the documents that it left out."""
 
     seconds: float = 0.0
     processor_seconds: float = 0.0

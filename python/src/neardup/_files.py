@@ -22,7 +22,7 @@ _ARROW = (".arrow", ".feather", ".ipc")
 
 
 def _ending(path: str) -> tuple[str, str]:
-    """What the file holds by its name, and how it is compressed."""
+    """The format of a file by its name, and its compression."""
     stem, ending = os.path.splitext(path.lower().partition("?")[0] if is_address(path) else path.lower())
     if ending in COMPRESSIONS:
         return os.path.splitext(stem)[1], COMPRESSIONS[ending]

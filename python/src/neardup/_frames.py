@@ -425,7 +425,7 @@ def slices_of(table: Any) -> Iterator[Any]:
 
 
 def unreadable(data: Any) -> TypeError:
-    """What is said of data of no kind that can be read."""
+    """The message about data of no kind that can be read."""
     if isinstance(data, (bytes, bytearray, memoryview)):
         return TypeError("the data is one text: give a list of texts")
     kind = type(data)

@@ -114,7 +114,7 @@ class HammingIndex:
         self._next = 0
         self._expected = count, memory
         self._native = _native.hamming_new(bits, distance, count, float(memory))
-        # What a file is made of: the index itself does not list what it holds.
+        # A file is made of these: the index itself does not list what it holds.
         self._fingerprints = array("Q")
         self._numbers = array("I")
         self._removed: dict[tuple[bytes, int], int] = {}
@@ -197,7 +197,7 @@ class HammingIndex:
             try:
                 _native.hamming_add(self._native, words, numbers)
             finally:
-                # Where it failed or was interrupted, the first so many are in.
+                # If it failed or was interrupted, the first so many are in.
                 added = len(self) - before
                 self._fingerprints.frombytes(words[: 8 * width * added])
                 self._numbers.frombytes(memoryview(numbers).cast("B")[: 4 * added])

@@ -17,7 +17,7 @@ _CODECS = {".zst": "zstd", ".lz4": "lz4"}
 
 
 def _packed(path: str, raw: IO[bytes]) -> IO[bytes]:
-    """What compresses as the name says, at a fixed level and without a time."""
+    """Return a writer that compresses as the name says, at a fixed level and without a time."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".gz":
         return cast("IO[bytes]", gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0))

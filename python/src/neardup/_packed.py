@@ -22,7 +22,7 @@ def endings(path: str) -> str:
 
 
 def unpacked(raw: IO[bytes], path: str, compression: str) -> IO[bytes]:
-    """What a compressed file holds; `path` is for messages."""
+    """The contents of a compressed file; `path` is for messages."""
     if compression == "gzip":
         return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
     if compression == "bzip2":

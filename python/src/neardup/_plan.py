@@ -1,4 +1,4 @@
-"""What a run decides by: a recipe, and the columns that it reads."""
+"""The plan of a run: a recipe, and the columns that it reads."""
 
 from __future__ import annotations
 

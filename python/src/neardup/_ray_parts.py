@@ -32,7 +32,7 @@ _NODE = "__neardup_node"
 
 @dataclass(frozen=True)
 class Job:
-    """What is compared, by which columns, and by how many tasks."""
+    """A job: the texts to compare, by which columns, and by how many tasks."""
 
     recipe: str
     text: str
@@ -58,7 +58,7 @@ def _with_text(block: Any, text: str) -> Any:
 
 
 def _step(step: Step, parts: int, batches: Iterable[pyarrow.RecordBatch]) -> tuple[Any, ...]:
-    """What a step writes: the records for each part, and the edges."""
+    """The output of a step: the records for each part, and the edges."""
     made = pyarrow.Table.from_batches(step(iter(batches)), _BLOBS)
     is_edges = pyarrow.compute.equal(made["kind"], EDGES)
     others = made.filter(pyarrow.compute.invert(is_edges))
@@ -137,7 +137,7 @@ def _decided(job: Job, *tables: Any) -> Any:
 
 
 def _merged(job: Job, keys: Any, *tables: Any) -> Any:
-    """What was decided about a block: a table of what is removed, or a bitmap of what is kept."""
+    """The decision about a block: a table of the removed rows, or a bitmap of the kept ones."""
     removed = pyarrow.concat_tables(tables)
     if job.marks:
         return removed

@@ -209,7 +209,7 @@ class Recipe:
 
     @property
     def warnings(self) -> list[str]:
-        """What is probably a mistake in a recipe that is valid."""
+        """Sentences on probable mistakes in a recipe that is valid."""
         return _native.recipe_warnings(self._native)
 
     @property

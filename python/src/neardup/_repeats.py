@@ -21,7 +21,7 @@ _CUTS = ("lines", "paragraphs", "sentences", "passages")
 
 
 class Repeats:
-    r"""What is left of texts without the parts that repeat.
+    r"""Texts without the parts that repeat.
 
     Attributes
     ----------

@@ -50,5 +50,5 @@ class Room:
         return True
 
     def give_back(self, size: int) -> None:
-        """What was taken is free again."""
+        """Give back the bytes that were taken."""
         self.left += size

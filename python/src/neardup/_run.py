@@ -31,7 +31,7 @@ _SHOWN = 20
 
 
 class FilesResult:
-    r"""What a run over files did.
+    r"""The result of a run over files.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ class Run:
                     _native.corpus_add(store, rows.frame)
                 mask += _native.frame_mask(rows.frame, kept) if self._nulls == "drop" else kept
                 row += rows.count
-                # Of a compressed file it is not known how far it is: its size counts when it is read.
+                # Nobody knows how far a compressed file is read: its size counts when it is read whole.
                 self._tell(1, done / total, row)
             if self._against:
                 self._against.end(source)
@@ -309,7 +309,7 @@ class Run:
     # ---- The whole ----
 
     def _targets(self, output: str | None, folder: str | None, removed: str | None) -> list[tuple[str | None, ...]]:
-        """Where the survivors and the others of each source go."""
+        """The places to which the survivors and the others of each source go."""
         if folder is None:
             return [(output, removed)]
         return [

@@ -66,7 +66,7 @@ class Sketched:
         return cls(native, data) if native is not None else None
 
     def plan(self, made: Recipe, df: Frequencies, text: str | None, *, id: str | None, **compared: Any) -> Plan:
-        """What decides, by a recipe that takes from the files what it leaves open."""
+        """The plan, by a recipe that takes from the files what it leaves open."""
         if df == "auto":
             raise self._needs_texts("df auto")
         _native.sketched_take_recipe(self.native, made._native)
@@ -112,7 +112,7 @@ class Sketched:
         return self._survivors
 
     def source(self, plan: Plan, folder: str) -> Source:
-        """What gives the kept documents back."""
+        """Return a reader that gives the kept documents back."""
         return Source(
             None, lambda kept: self.survivors(plan.recipe, kept, folder), lambda name, rows: OwnColumn(name, [])
         )

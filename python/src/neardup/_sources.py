@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def ahead(items: Iterator[T]) -> Iterator[T]:
-    """The same items, of which a thread makes the next ones meanwhile."""
+    """Yield the items, while a thread makes the next ones."""
     waiting: queue.Queue[tuple[bool, Any]] = queue.Queue(1)
     is_over = threading.Event()
 
@@ -456,7 +456,7 @@ class _Writer:
         self._writer = pyarrow.parquet.ParquetWriter(output.raw, self._schema, **settings)
         stored = file.metadata.metadata or {}
         own = self._schema.metadata or {}
-        # What is beside the schema; the writer makes the schema's own.
+        # Metadata beside the schema is kept; the writer makes the schema's own.
         more = {key: value for key, value in stored.items() if key != b"ARROW:schema" and key not in own}
         if more:
             self._writer.add_key_value_metadata(more)
@@ -858,7 +858,7 @@ _KINDS: dict[str, type[Source]] = {
 
 
 def kind_of(path: str) -> type[Source] | None:
-    """What reads a file of this name."""
+    """Return the class that reads a file of this name."""
     stem, ending = os.path.splitext(path.lower())
     if ending in COMPRESSIONS:
         kind = _KINDS.get(os.path.splitext(stem)[1])

@@ -39,7 +39,7 @@ def say(message: str) -> None:
 
 
 class _Stop(Exception):
-    """What is wrong with the arguments."""
+    """The error that says what is wrong with the arguments."""
 
 
 class _Progress:

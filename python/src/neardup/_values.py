@@ -1,4 +1,4 @@
-"""What our sequences of values share."""
+"""The base of our sequences of values."""
 
 from __future__ import annotations
 

@@ -400,7 +400,7 @@ class NearDuplicateDrop(_Remover):
             )
 
     def _read(self, rank: int) -> tuple[dict[int, dict[str, Any]], int]:
-        """What became of the task's documents, and how many there were."""
+        """The fate of the task's documents, and how many there were."""
         name = _removed_name(rank)
         if not self.folder.exists(name):
             raise _native.InvalidError(f"{self.folder.path}: there is no {name}: decide first, with as many tasks")

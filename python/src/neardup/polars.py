@@ -22,7 +22,7 @@ __all__ = ["DataFrameNamespace", "ExprNamespace", "LazyFrameNamespace"]
 
 @polars.api.register_dataframe_namespace("neardup")
 class DataFrameNamespace:
-    """What ``frame.neardup`` does with a ``DataFrame``.
+    """The methods of ``frame.neardup``, of a ``DataFrame``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class DataFrameNamespace:
 
 @polars.api.register_lazyframe_namespace("neardup")
 class LazyFrameNamespace:
-    """What ``frame.neardup`` does with a ``LazyFrame``: the work is done when the frame is collected.
+    """The methods of ``frame.neardup``, of a ``LazyFrame``: the work is done when the frame is collected.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _stands_for(result: _dedup.Result) -> polars.Series:
 
 @polars.api.register_expr_namespace("neardup")
 class ExprNamespace:
-    """What ``expression.neardup`` does with a column of texts.
+    """The methods of ``expression.neardup``, of a column of texts.
 
     Examples
     --------

@@ -185,7 +185,7 @@ def _finished(block: Any, decision: Any, text: str, finish: Callable[[Any, Any, 
 
 
 def _answers(references: list[Any]) -> list[Any]:
-    """What tasks return; their errors as they were raised."""
+    """Return the results of tasks; raise their errors as they were raised."""
     try:
         return list(ray.get(references))
     except ray.exceptions.RayTaskError as error:
@@ -214,7 +214,7 @@ def _ordered(data: ray.data.Dataset, order_by: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Request:
-    """What sketches, the arguments of the decision, and by how many tasks it is made; None: one, by sketches."""
+    """The sketcher, the arguments of the decision, and the number of tasks that decide; None: one, by sketches."""
 
     text: str
     order_by: str

@@ -17,8 +17,8 @@
  * cluster can put any number of values under one high part.  After a few steps the rank therefore
  * looks up where the next high part begins, and halves what lies between.
  *
- * Those who look for what is near to a query read lists: the values whose first bits are the key.
- * They need not decode them.  The fronts of a list stand side by side, each of as many bits; that of
+ * A search for values near a query reads lists: the values whose first bits are the key.
+ * It need not decode them.  The fronts of a list stand side by side, each of as many bits; that of
  * the query is compared with them where they are (nd_elias_fano_near).  Only where it is near, the
  * rest is looked up.  And where a key ends with a sample, that is all that says where its list
  * begins.

@@ -27,7 +27,7 @@
  * be known; for every 256th one the number of values below it is kept, and from there ones and
  * zeros are counted a word at a time.  Equal values may follow one another.
  *
- * Who looks for what is near to a query compares low bits.  The upper w of them tell nearly all
+ * A search for values near a query compares low bits.  The upper w of them tell nearly all
  * values from near ones, so the low bits are kept as two arrays, the front with these and the back
  * with the others: a query then reads the front of a list and little else.
  *

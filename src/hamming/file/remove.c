@@ -1,7 +1,7 @@
 /*
  * remove.c - index files: the entries of some ids are removed, all of them or none
  *
- * Of each part the segments before the first one that has any of the ids are copied; the entries
+ * The segments of each part before the first one that has any of the ids are copied; the entries
  * that are left in its others become one segment.  A part of which nothing is left is no more.  The
  * file is written anew, so that nothing of what was removed stays on the disk under its name.
  */

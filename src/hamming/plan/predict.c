@@ -1,6 +1,6 @@
 /* predict.c - chance, lengths of chains, random lines
  *
- * What a design costs is above all how many cache lines a query looks at, and that follows from how
+ * The cost of a design is above all how many cache lines a query looks at, and that follows from how
  * long the buckets' chains are.  For uniform fingerprints it can be computed.
  *
  * A table has n entries, 2^bits possible keys and `lines` buckets.  A key has mu = n / 2^bits

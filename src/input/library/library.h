@@ -12,7 +12,7 @@ struct nd_symbol {
     void (*linked)(void); /* the function, if it is compiled with neardup (ND_CARRIED) */
 };
 
-/* What is said of a library. */
+/* The words that messages and `neardup doctor` have for a library. */
 struct nd_library_row {
     const char *name, *packages; /* packages: of each distribution; NULL: it is never opened */
     const char *serves;          /* inputs and outputs that need it */

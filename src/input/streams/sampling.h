@@ -16,7 +16,7 @@
  *     strides   |       0       |       1       |       2       |
  *     blocks        [===]          [===]             [===]
  *
- * Of a plain file whose records are lines or groups of lines, what lies between blocks is not read.
+ * The stretches between blocks of a plain file of lines, or of groups of lines, are not read.
  * A compressed file or an archive is decompressed up to its last block.  Of inputs that cannot be
  * entered in the middle (CSV, where a line end may be within quotes), or that would take too long
  * to decompress, the sample is a beginning, of the same share.

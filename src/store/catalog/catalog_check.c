@@ -739,7 +739,7 @@ static enum nd_status check_counts(struct checked *c, const struct catalog_walk 
     return ND_OK;
 }
 
-/* Those that no row said anything about have nothing. */
+/* Complain of documents in label sets for which no row says how many there are. */
 static void check_uncounted(struct checked *c)
 {
     for (size_t i = 0; i < c->n_sets; i++)

@@ -79,7 +79,7 @@ static bool add_met(struct nd_search *search, const struct nd_index *index,
     return true;
 }
 
-/* Those that may have the same tokens come first, in order of their numbers. */
+/* Collect the documents that may have the same tokens first, in order of their numbers. */
 static bool collect_same_tokens(struct nd_search *search, const struct nd_index *index,
                                 const struct nd_index_row *row, uint32_t below)
 {

@@ -75,7 +75,7 @@ enum nd_status nd_segments_read_record(struct nd_segments *segments,
                                        struct nd_error *err);
 
 /* Remove a segment that no committed row names any more, and that lies before the committed end.
- * Who is reading in it may finish; the folder is synced.  A segment that is not there is no failure.
+ * Readers that are in it may finish; the folder is synced.  A segment that is not there is no failure.
  * ND_EINVAL: it is appended to; ND_EIO. */
 enum nd_status nd_segments_remove(struct nd_segments *segments, uint32_t segment,
                                   struct nd_error *err);

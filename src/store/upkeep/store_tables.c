@@ -1,6 +1,6 @@
 /* store_tables.c - the df tables of a store's recipe: copied into its folder, and never changed
  *
- * What a document is follows from its text and the table, so that a store keeps the very table by
+ * The entry of a document follows from its text and the table, so a store keeps the very table by
  * which its documents were sketched.  It is never counted from the store's own documents: those that
  * a caller does not see would change what they are told.
  */

@@ -3,7 +3,7 @@
 /*
  * Each case is a section with both texts; web/report/judge.mjs shows one after the other, keeps the
  * labels in the browser, and makes the file of judgements of the cells that each section carries.
- * What a case was drawn from is among these cells, but nowhere to be seen.
+ * The stratum from which a case was drawn is among these cells, but nowhere to be seen.
  */
 #include "uses/judging/judging_page.h"
 

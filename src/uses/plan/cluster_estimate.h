@@ -23,7 +23,7 @@ struct nd_estimate {
  * many documents of the corpus come to one of the sample.  The documents are sorted.
  * The interval has nine chances in ten to hold the true number, as far as clusters are spread over
  * the corpus at random, and what lies close together lies within a block.  scale 1: it is exact.
- * The same documents give the same estimate.  ND_ENOMEM.
+ * Equal inputs give equal estimates.  ND_ENOMEM.
  */
 enum nd_status nd_estimate_duplicates(struct nd_sampled_document *document, size_t n, double scale,
                                       struct nd_estimate *out, struct nd_error *err);

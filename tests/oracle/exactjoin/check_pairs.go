@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// What a line of pairs says of its two ids.
+// A line of pairs says this of its two ids.
 type evidence struct {
 	resemblance   float64
 	shared, union int

@@ -14,7 +14,7 @@ import (
 
 const maxRune = 0x10FFFF
 
-// What a code point is to us.
+// The kinds of code points.
 const (
 	isToken   = 1 << iota // general category L, M or N
 	isIgnored             // Default_Ignorable_Code_Point

@@ -291,7 +291,7 @@ static void each_says_what_its_paper_states(void **state)
     }
 }
 
-/* Those that leave out what many documents share say how that is counted, and where it is named. */
+/* Recipes that leave out what many documents share say how that is counted, and where it is named. */
 static int asks_template(const struct nd_recipe *recipe)
 {
     for (unsigned k = 0; k < recipe->method.n_signatures; k++)

@@ -9,7 +9,7 @@ from .. import _native
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# What pip installs; tools/test-spark.sh takes the same.
+# The packages that pip installs; tools/test-spark.sh takes them, too.
 NEEDED = "'pyspark>=4,<5' pyarrow pandas"
 
 
