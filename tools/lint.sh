@@ -9,7 +9,6 @@ failed() {
 }
 # Generated tables have the form that their generator gives them.
 tools/list-files.sh '*.c' '*.h' '*.cpp' | grep -v '^src/text/[a-z]*_table\.c$' >build/lint-files
-grep -E '\.(c|cpp)$' build/lint-files >build/lint-sources
 
 echo "lint: formatting"
 xargs clang-format-14 --dry-run -Werror <build/lint-files || failed "run 'make format'"
@@ -17,22 +16,32 @@ xargs clang-format-14 --dry-run -Werror <build/lint-files || failed "run 'make f
 echo "lint: warnings of clang"
 cmake -S . -B build/lint -G Ninja -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
     -DCMAKE_BUILD_TYPE=Debug -DNEARDUP_WERROR=ON >build/lint.log || cat build/lint.log
-cmake --build build/lint >build/lint.log || {
-    cat build/lint.log
-    failed "clang warns"
-}
-
-echo "lint: clang-tidy"
-grep -Ff build/lint-sources build/lint/compile_commands.json >/dev/null ||
-    failed "nothing is compiled"
-# These ship; the tests are read by two compilers and three sanitizers.  Only what the build compiles
-# for this machine has a command to be checked with; one file a process, since clang-tidy 14 takes every va_list after the first file's for uninitialised.
-# Sources of two programs are compiled twice: once is enough, and twice would be two files a process.
+# clang-tidy reads what ships, and says what clang warns of; the tests are read by two compilers and
+# three sanitizers.  Only what the build compiles for this machine has a command.  Sources of two programs
+# are compiled twice: clang-tidy reads them once, by the last command.  Clang alone reads the rest, and
+# makes nothing of it.
 mkdir -p build/lint/once
-python3 - build/lint/compile_commands.json >build/lint/once/compile_commands.json <<'END'
-import json, sys
-print(json.dumps(list({c["file"]: c for c in json.load(open(sys.argv[1]))}.values())))
+python3 - <<'END'
+import json, os, re
+
+def reads(command):
+    return re.sub(r" -o \S+", "", command["command"]) + " -fsyntax-only"
+
+ours = [c for c in json.load(open("build/lint/compile_commands.json")) if not c["file"].startswith(os.getcwd() + "/build/")]
+once = {c["file"]: c for c in ours}
+ships = re.compile(re.escape(os.getcwd()) + r"/(src|cli|python/native)/(?!text/[a-z]*_table\.c$)")
+tidied = {c["file"]: reads(c) for c in once.values() if ships.match(c["file"])}
+with open("build/lint/once/compile_commands.json", "w") as out:
+    json.dump(list(once.values()), out)
+with open("build/lint/tidied", "w") as out:
+    out.writelines(f"{file}\n" for file in sorted(tidied))
+with open("build/lint/clang", "w") as out:
+    out.writelines(sorted({f"cd '{c['directory']}' && {reads(c)}\n" for c in ours if tidied.get(c["file"]) != reads(c)}))
 END
+if ! [ -s build/lint/tidied ] || ! [ -s build/lint/clang ]; then failed "nothing is compiled"; fi
+xargs -P "$(nproc)" -d '\n' -n 1 sh -c <build/lint/clang || failed "clang warns"
+
+echo "lint: clang-tidy" # one file a process: clang-tidy 14 takes every va_list after the first file's for uninitialised
 # How far the analyzer follows a function is most of the time: LINT_NODES=4000 takes a tenth of it.
 export LINT_NODES=${LINT_NODES:-225000}
 # shellcheck disable=SC2317 # called by xargs
@@ -45,8 +54,7 @@ tidy() {
     clang-tidy-14 -p build/lint/once --quiet "${with[@]}" "$1" 2>>build/lint.log
 }
 export -f tidy
-sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/lint/compile_commands.json | sort -u |
-    grep -E "^$PWD/(src|cli|python/native)/" | grep -v '/src/text/[a-z]*_table\.c$' | xargs -P "$(nproc)" -I{} bash -c 'tidy "$1"' _ {} ||
+xargs -P "$(nproc)" -I{} bash -c 'tidy "$1"' _ {} <build/lint/tidied ||
     failed "clang-tidy complains"
 
 echo "lint: cppcheck"
