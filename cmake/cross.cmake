@@ -39,8 +39,10 @@ if(NOT zig_fetched EQUAL 0)
     message(FATAL_ERROR "${zig_reason}")
 endif()
 foreach(language C CXX)
-    # -O3 here too: zig makes the system's libraries once for each level that it is told.
-    set(CMAKE_${language}_FLAGS_INIT "-target ${zig_${NEARDUP_TARGET}} -O3")
+    # zig makes the system's libraries once for each level that it is told, and once more for programs
+    # that are stripped: all commands say the same here, those by which CMake tries the compiler too.
+    # Programs are as small as they are given away.  On macOS stripping later would break the signature.
+    set(CMAKE_${language}_FLAGS_INIT "-target ${zig_${NEARDUP_TARGET}} -O3 -s")
     foreach(tool AR RANLIB)
         string(TOLOWER ${tool} program)
         set(CMAKE_${tool} ${zig_folder}/${program})
@@ -49,8 +51,7 @@ foreach(language C CXX)
 endforeach()
 set(CMAKE_C_COMPILER ${zig_folder}/cc)
 set(CMAKE_CXX_COMPILER ${zig_folder}/c++)
-# Programs are as small as they are given away.  On macOS stripping later would break the signature.
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-s ${stack}")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "${stack}")
 
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

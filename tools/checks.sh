@@ -156,6 +156,13 @@ hostile_python() {
     build asan _native && tools/test-python-asan.sh build/python-frameworks/bin/python
 }
 
+# For other systems: the command, which gives the same bytes as here, and for Windows the unit tests of
+# the core, too.
+cross_steps() {
+    step windows tools/test-cross.sh windows-x86_64
+    step arm tools/test-cross.sh --quick linux-aarch64-musl
+}
+
 neon_step() {
     if [ "$(uname -m)" = x86_64 ]; then step neon neon; else
         skip neon "make test ran them, or this processor is neither x86-64 nor ARM"
@@ -174,6 +181,7 @@ all)
     step release tools/check-release.sh sources manual packaging
     each_cpu -L '^kernels$'
     neon_step
+    cross_steps
     step site tools/make-site.sh
     page_steps
     api_step 75
@@ -181,7 +189,6 @@ all)
     step slow ctest --preset release --parallel "$jobs" --no-tests=error -L '^slow$'
     step eval tools/test-eval.sh build/eval "$PWD/build/release/neardup"
     step python-asan hostile_python
-    step cross tools/test-cross.sh --quick linux-aarch64-musl
     ;;
 nightly)
     export NEARDUP_NIGHTLY=1
@@ -207,7 +214,7 @@ esac
 
 echo
 echo "== $SECONDS s in all; what each run of the tests said:"
-for log in "$logs"/{slow,sanitized,forced-scalar,forced-avx2,neon}.log; do
+for log in "$logs"/{slow,sanitized,forced-scalar,forced-avx2,windows,neon}.log; do
     if [ -f "$log" ]; then
         echo "-- $(basename "$log" .log)"
         sed -n '/tests passed/,$p' "$log"

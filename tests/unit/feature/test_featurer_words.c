@@ -215,6 +215,7 @@ static struct nd_df *template_of(const char *text, int documents)
     b = nd_df_builder_new(&how, NULL);
     f = nd_featurer_new(&of, &weights, NULL, NULL);
     assert_true(fd >= 0 && b && f);
+    close(fd); /* Windows may refuse to replace a file that is open. */
     assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
     assert_true(made.count <= 64);
     for (size_t i = 0; i < made.count; i++)
@@ -226,7 +227,6 @@ static struct nd_df *template_of(const char *text, int documents)
     assert_non_null(df);
     nd_df_builder_free(b);
     nd_featurer_free(f);
-    close(fd);
     unlink(path);
     return df;
 }
