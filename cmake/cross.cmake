@@ -42,7 +42,8 @@ foreach(language C CXX)
     # zig makes the system's libraries once for each level that it is told, and once more for programs
     # that are stripped: all commands say the same here, those by which CMake tries the compiler too.
     # Programs are as small as they are given away.  On macOS stripping later would break the signature.
-    set(CMAKE_${language}_FLAGS_INIT "-target ${zig_${NEARDUP_TARGET}} -O3 -s")
+    # zig's clang warns of constants of an enum in sums of doubles; gcc and Debian's clang do not.
+    set(CMAKE_${language}_FLAGS_INIT "-target ${zig_${NEARDUP_TARGET}} -O3 -s -Wno-enum-float-conversion")
     foreach(tool AR RANLIB)
         string(TOLOWER ${tool} program)
         set(CMAKE_${tool} ${zig_folder}/${program})
