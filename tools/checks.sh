@@ -156,8 +156,8 @@ hostile_python() {
     build asan _native && tools/test-python-asan.sh build/python-frameworks/bin/python
 }
 
-# For other systems: the command, which gives the same bytes as here, and for Windows the unit tests of
-# the core, too.
+# For other systems: the command, which gives the same bytes as here, and the unit tests of the core; those
+# of the kernels alone under qemu, which is slow.
 cross_steps() {
     step windows tools/test-cross.sh windows-x86_64
     step arm tools/test-cross.sh --quick linux-aarch64-musl
