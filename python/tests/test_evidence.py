@@ -10,7 +10,7 @@ from test_dedup import CASES
 
 import neardup
 
-# What differs in a summary: how rows were read, and what a run took.
+# Summaries differ in these: how rows were read, and what a run took.
 OF_THE_RUN = {
     "bytes",
     "index_bytes",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PAGES = Path(__file__).parents[2] / "docs" / "pipelines"
-# What each page needs, and the name that pip knows it by.
+# Each page needs this module, which pip knows by this name.
 NEEDS = {
     "scikit-learn": ("sklearn", "scikit-learn"),
     "scrapy": ("scrapy", "scrapy"),

@@ -90,8 +90,8 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "[decide]\n"
          "candidates = match\n"
          "match = resemblance(code) >= 0.6\n"
-         "# Of what is left.  0.5 finds more of the files that were changed; 0.8 finds fewer of the generated\n"
-         "# ones.\n"
+         "# Resemblance counts what is left.  0.5 finds more of the files that were changed; 0.8 finds fewer of\n"
+         "# the generated ones.\n"
          "\n"
          "verify = none\n"
          "# A comparison of the texts would include their notices.\n"),
@@ -163,7 +163,7 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "# Every key with its default.  A recipe of your own needs only the keys that differ.\n"
          "\n"
          "[sketch]\n"
-         "# What must agree before two sketches may be compared.\n"
+         "# These must agree before two sketches may be compared.\n"
          "\n"
          "unicode = 15.0\n"
          "# The version of the Unicode tables, which normalise texts and find tokens.\n"
@@ -209,7 +209,7 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "# Bits in which two simhashes may differ.\n"
          "\n"
          "verify = jaccard\n"
-         "# What is measured between the texts and compared with the threshold: jaccard; containment, of the\n"
+         "# This is measured between the texts and compared with the threshold: jaccard; containment, of the\n"
          "# document in the kept one; containment-of-kept, of the kept one in the document;\n"
          "# containment-either, of the smaller in the larger; cosine; or none: every candidate is a duplicate.\n"
          "\n"
@@ -253,7 +253,7 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "[decide]\n"
          "candidates = match\n"
          "match = resemblance(page) >= 0.7\n"
-         "# Of what is left.\n"
+         "# Resemblance counts what is left.\n"
          "\n"
          "verify = none\n"
          "# A comparison of the texts would include their frames.\n"),
@@ -481,7 +481,7 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "\n"
          "[sketch]\n"
          "mail_quotes = drop\n"
-         "# What is left out: docs/format/mail-quotes.md.\n"),
+         "# docs/format/mail-quotes.md says what is left out.\n"),
     TEXT("manku-2007",
          "# manku-2007.ini - simhash of 64 bits within a Hamming distance of 3\n"
          "#\n"
@@ -540,7 +540,7 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "kind = features\n"
          "unit = none\n"
          "fields = url:1:address\n"
-         "# Of another field: --set \"address.fields=link:1:address\".\n"
+         "# Another field is read by --set \"address.fields=link:1:address\".\n"
          "\n"
          "[decide]\n"
          "candidates = match\n"

@@ -4,7 +4,7 @@
 
 #include "frames/spooled_texts.h"
 
-/* Those of kept rows, each with its id; NULL: they are in memory, or an exception is set. */
+/* Return the texts of kept rows, each with its id; NULL: they are in memory, or an exception is set. */
 const struct nd_py_texts *nd_py_stream_texts(PyObject *stream);
 
 #endif

@@ -16,7 +16,7 @@ COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".l
 
 
 def endings(path: str) -> str:
-    """What a file's name says of its format, and of its compression: ``.jsonl.gz``."""
+    """The part of a file's name that says its format and its compression: ``.jsonl.gz``."""
     stem, ending = os.path.splitext(path)
     return os.path.splitext(stem)[1] + ending if ending.lower() in COMPRESSIONS else ending
 

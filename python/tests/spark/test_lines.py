@@ -35,7 +35,7 @@ def written(path, rows, end="\n"):
 
 
 def compared(spark, folder, files, rows, partitions=None, **arguments):
-    """What both remove of the same documents; returns the ids that one machine keeps."""
+    """Check that both remove the same documents; return the result, and the ids that one machine keeps."""
     expected = neardup.dedup(rows, **arguments)
     result = dedup_files(spark, files, folder / "kept", id="id", partitions=partitions, **arguments)
     names = [f"{prefix}id" for prefix in ("", "kept_", "via_")]
@@ -49,7 +49,7 @@ def compared(spark, folder, files, rows, partitions=None, **arguments):
 
 
 def check(spark, folder, files, rows, partitions=None, **arguments):
-    """What both make of the same lines."""
+    """Check that both make the same of lines."""
     result, kept = compared(spark, folder, files, rows, partitions, **arguments)
     # A line of a file is kept byte for byte, and the parts of a file follow each other.
     parts = sorted((folder / "kept").iterdir())

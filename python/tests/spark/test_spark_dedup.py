@@ -56,7 +56,7 @@ def of_one_machine(result):
 
 
 def check(spark, rows, partitions=3, df=None, **arguments):
-    """What both make of the same rows; returns the result of one machine."""
+    """Check that both make the same of rows; return the result of one machine."""
     expected = neardup.dedup(rows, threads=2, **arguments)
     df = frame(spark, rows, partitions) if df is None else df
     result = dedup(df, order_by="n", **arguments)
@@ -340,7 +340,7 @@ def test_executors_that_are_lost_change_nothing(spark, records):
     result = dedup(df, order_by="n")
     killer.join(60)
     assert killed
-    # What was held of the components is lost, too.
+    # Rows that were held of the components are lost, too.
     second = executors(spark) - {killed[0]}
     os.kill(min(second), signal.SIGKILL)
     assert of_spark(result) == expected

@@ -44,7 +44,7 @@ EVIDENCE = (
 
 
 class Deduplicated(NamedTuple):
-    """What :func:`dedup` returns: two DataFrames, which Spark computes when they are used."""
+    """The result of :func:`dedup`: two DataFrames, which Spark computes when they are used."""
 
     survivors: DataFrame
     manifest: DataFrame
@@ -195,7 +195,7 @@ class Labels(NamedTuple):
     frame: DataFrame | None
 
     def to_frame(self, spark: SparkSession) -> DataFrame:
-        """The same as a DataFrame of `NODE` and `COMPONENT`."""
+        """Return the labels as a DataFrame of `NODE` and `COMPONENT`."""
         if self.frame is not None:
             return self.frame
         made: DataFrame = spark.createDataFrame(self.table)
@@ -269,7 +269,7 @@ def by_components(batches: Iterator[pyarrow.RecordBatch], order: Sequence[str]) 
 
 
 def _in_order(table: pyarrow.Table, order: Sequence[str]) -> pyarrow.Table:
-    """The same table.
+    """Return the table.
 
     Raises
     ------

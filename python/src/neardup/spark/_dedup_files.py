@@ -24,12 +24,12 @@ from ._units import UnitsJob, reader_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# What _sources reads.
+# _sources reads these.
 KINDS = ".jsonl, .ndjson, .json, .csv, .tsv, .warc and .arc, also compressed, .parquet and .arrow"
 
 
 class FilesDeduplicated(NamedTuple):
-    """What :func:`dedup_files` returns: the manifest, and how many documents there were and how many are kept."""
+    """The result of :func:`dedup_files`: the manifest, and how many documents there were and how many are kept."""
 
     manifest: DataFrame
     documents: int

@@ -151,7 +151,7 @@ def _unpack(batches: _Batches) -> Iterator[tuple[memoryview, pyarrow.Array]]:
 
 
 def _unpacked(batches: _Batches, bits: int) -> Iterator[tuple[memoryview, pyarrow.Array]]:
-    """The same of rows."""
+    """Yield the fingerprints of rows and their ids."""
     for batch in batches:
         if batch.column(0).null_count:
             batch = batch.filter(batch.column(0).is_valid())

@@ -70,7 +70,7 @@ def lines_of(file: IO[bytes], start: int, stop: int) -> Iterator[tuple[int, list
 
 
 def _bad(path: str, offset: int, why: object) -> _native.InvalidError:
-    """What to raise for the line that begins at a byte of a file."""
+    """Return the error to raise for the line that begins at a byte of a file."""
     line = 1
     with open(path, "rb") as file:
         while offset > 0 and (data := file.read(min(offset, PIECE_BYTES))):
@@ -282,7 +282,7 @@ class Writing:
 
 @dataclass(frozen=True)
 class LinesJob:
-    """What a job over files of JSON Lines consists of."""
+    """The steps of a job over files of JSON Lines."""
 
     asked: Asked
     pieces: dict[str, list[int]]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a caller asks for."""
+    """The arguments of a caller."""
 
     recipe: str
     files: tuple[str, ...]
@@ -30,7 +30,7 @@ class Asked:
     others: tuple[str, ...]  # what decides, beside the text
 
     def columns(self) -> tuple[Columns, int, tuple[int, ...]]:
-        """What records are made of, with the numbers of the group's column and of the fields'."""
+        """The columns of which records are made, with the numbers of the group's and of the fields'."""
         return columns_for(self.text, self.within, self.fields)
 
 

@@ -1,4 +1,4 @@
-"""What every function for Spark needs of it."""
+"""The parts of Spark that every function needs."""
 
 from __future__ import annotations
 

@@ -72,12 +72,12 @@ def units_of(files: Sequence[str], unit_bytes: int = UNIT_BYTES) -> tuple[dict[s
 
 
 def reader_of(path: str) -> type[Source] | None:
-    """What reads a file of this name: the command reads web archives."""
+    """Return the class that reads a file of this name: the command reads web archives."""
     return Archive if is_archive(path) else kind_of(path)
 
 
 def opened(files: Sequence[str], unit: dict[str, Any]) -> Source:
-    """What reads a unit."""
+    """Return the source that reads a unit."""
     path = files[unit["file"]]
     kind = reader_of(path)
     assert kind
@@ -219,7 +219,7 @@ class WritingUnits:
 
 @dataclass(frozen=True)
 class UnitsJob:
-    """What a job over units consists of."""
+    """The steps of a job over units."""
 
     asked: Asked
     pieces: dict[str, list[int]]

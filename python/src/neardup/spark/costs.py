@@ -1,4 +1,4 @@
-"""What deduplication of a corpus costs on Spark: ``python -m neardup.spark.costs --documents 8e9 --bytes 10e3``.
+"""The costs of deduplication on Spark: ``python -m neardup.spark.costs --documents 8e9 --bytes 10e3``.
 
 The formulae and the sources of the coefficients are in docs/spark-costs.md.  They are those of
 ``neardup plan --spark``, which takes the corpus from a sample of files.
@@ -45,7 +45,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Costs:
-    """What a job takes.
+    """The costs of a job.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Costs:
 
 
 def costs(documents: float, **job: float) -> Costs:
-    """What deduplication of a corpus costs.
+    """Predict the costs of the deduplication of a corpus.
 
     Parameters
     ----------
