@@ -35,16 +35,23 @@ def generated(kind, times):
     return path
 
 
-def predicted(binary, path, cores):
-    """The plan of a whole file: bytes that are shuffled, and processor seconds."""
+def predicted(binary, path, documents, cores):
+    """The plan of a whole file for a job of many tasks: bytes shuffled, and processor seconds.
+
+    It is the plan of a thousand times as many documents, of which each has its part of all stages
+    but the session's.  One merge makes the components of so few.
+    """
+    times = 1000
     out = os.path.join(places.BUILD, "spark-plan.json")
-    command = [binary, "plan", "-q", path, "--spark", f"executors=1,cores={cores}", "-o", out]
+    job = f"executors=1,cores={cores},rounds=1,documents={documents * times}"
+    command = [binary, "plan", "-q", path, "--spark", job, "-o", out]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     with open(out, encoding="utf-8") as f:
-        stages = json.load(f)["spark"]["stages"]
+        session, *stages = json.load(f)["spark"]["stages"]
     return {
-        "shuffled": sum(stage["shuffled_bytes"] for stage in stages),
-        "cpu_s": sum(stage["processor_seconds"] for stage in stages),
+        "shuffled": sum(stage["shuffled_bytes"] for stage in stages) / times,
+        "cpu_s": session["processor_seconds"]
+        + sum(stage["processor_seconds"] for stage in stages) / times,
     }
 
 
@@ -58,7 +65,7 @@ def main(args):
                 target = measure_spark.as_parquet(path)
                 size, documents = places.warm(path)
                 common = dict(session, set=f"{kind} × {times}", documents=documents)
-                common |= {"file_mb": size / 1e6, "predicted": predicted(binary, path, args.cores)}
+                common |= {"file_mb": size / 1e6, "predicted": predicted(binary, path, documents, args.cores)}
                 for job in args.jobs.split(","):
                     found, _ = measure_spark.run_job(job, path, target, args.runs, args, "--many")
                     places.append(RESULTS, dict(common, job=job, **found))

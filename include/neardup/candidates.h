@@ -110,7 +110,7 @@ ND_API struct nd_spark_job nd_spark_job_default(void);
 ND_API enum nd_status nd_spark_job_parse(const char *text, struct nd_spark_job *job,
                                          struct nd_error *err);
 
-#define ND_SPARK_STAGES 5
+#define ND_SPARK_STAGES 6
 
 /* The predicted costs of one stage of a job on Spark. */
 struct nd_spark_stage {

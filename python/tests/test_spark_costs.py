@@ -13,15 +13,27 @@ from neardup.spark import costs
 
 
 def test_costs_grow_with_the_corpus():
-    small, large = (costs.costs(n) for n in (1e6, 1e9))
+    small, large = (costs.costs(n) for n in (1e8, 1e11))
+    session = small.stages[0].core_hours
+    assert large.stages[0].core_hours == session > 0
     assert large.shuffled == pytest.approx(1000 * small.shuffled)
-    assert large.core_hours == pytest.approx(1000 * small.core_hours)
+    assert large.core_hours - session == pytest.approx(1000 * (small.core_hours - session))
     by_name = {stage.name: stage for stage in small.stages}
-    assert by_name["sketches"].shuffled == (21 * 16 + 152) * 1e6
-    assert by_name["candidates"].shuffled == pytest.approx(1e6 * 0.3 * 8 * 160)
-    assert by_name["components"].shuffled == pytest.approx(1e6 * 0.3 * 2 * 16 * 10)
-    assert by_name["texts"].shuffled == pytest.approx(1e6 * 0.3 * 10e3 * 0.43)
+    assert by_name["sketches"].shuffled == (21 * 16 + 152) * 1e8
+    assert by_name["candidates"].shuffled == pytest.approx(1e8 * 0.3 * 8 * 160)
+    assert by_name["components"].shuffled == pytest.approx(1e8 * 0.3 * 2 * 16 * 10)
+    assert by_name["texts"].shuffled == pytest.approx(1e8 * 0.3 * 10e3 * 0.32)
     assert by_name["decisions"].shuffled == 0
+
+
+def test_few_documents_and_few_edges_are_for_one_task():
+    def shuffled(documents):
+        return {stage.name: stage.shuffled for stage in costs.costs(documents).stages}
+
+    few, some = shuffled(800e3), shuffled(1e6)
+    assert few["sketches"] == 152 * 800e3 and few["candidates"] == few["components"] == 0 < few["texts"]
+    assert some["candidates"] > 0
+    assert some["components"] == pytest.approx(1e6 * 0.3 * 2 * 16)
 
 
 def test_more_cores_take_less_time_and_as_much_work():

@@ -2,6 +2,7 @@
 #include <neardup/candidates.h>
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/number/number.h"
@@ -9,25 +10,38 @@
 /* The things that a stage handles. */
 enum unit { DOCUMENTS, MATCHING, SHARED, ROUNDS };
 
+enum {
+    ROW_BYTES = 152,      /* a document: its node, counts and 128 low bytes */
+    KEY_BYTES = 21 * 16,  /* a document's bands, each with its node */
+    EDGE_BYTES = 2 * 8,   /* two nodes */
+    ONE_TASK = 128 << 20, /* bytes of rows, or of edges, that one task takes */
+    SKETCHES = 1,         /* places in STAGES */
+    CANDIDATES,
+    TEXTS = 4,
+};
+
 /*
- * The only table of stages and coefficients.  The first three columns follow from the definitions of
- * keys (21 bands of 16 bytes) and rows (152 bytes, and 8 of a node); the page says how the others
- * were measured.
+ * The only table of stages and coefficients.  Bytes follow from the definitions of rows, keys and
+ * edges; the page says how the others were measured.
  */
 static const struct coefficients {
     const char *name;
     enum unit unit;
     double bytes;       /* shuffled for each of these */
+    double many_bytes;  /* shuffled for each of these, unless one task links all documents */
     double text_bytes;  /* shuffled for each byte of their text */
+    double job_s;       /* processor time for the whole job, in seconds */
+    double many_s;      /* more of it, unless one task links all documents */
     double document_us; /* processor time for each document, in microseconds */
     double byte_ns;     /* processor time for each byte of text, in nanoseconds */
     double memory;      /* of the Python process of a core */
 } STAGES[ND_SPARK_STAGES] = {
-    {"sketches", DOCUMENTS, 21 * 16 + 152, 0, 0, 4.3, 64e6},
-    {"candidates", SHARED, 152 + 8, 0, 300, 0, 64e6},
-    {"components", ROUNDS, 2 * 8, 0, 0, 0, 64e6},
-    {"texts", MATCHING, 0, 0.43, 0, 2.4, 64e6 + 64e6},
-    {"decisions", DOCUMENTS, 0, 0, 0, 5.3, 64e6 + 64e6},
+    {"session", DOCUMENTS, 0, 0, 0, 5.3, 6, 0, 0, 0},
+    {"sketches", DOCUMENTS, ROW_BYTES, KEY_BYTES, 0, 0, 0, 0, 10.9, 64e6},
+    {"candidates", SHARED, 0, ROW_BYTES + 8, 0, 0, 0, 40.2, 0, 64e6},
+    {"components", ROUNDS, 0, EDGE_BYTES, 0, 0, 0, 0, 0, 64e6},
+    {"texts", MATCHING, 0, 0, 0.32, 0, 0, 0, 6.1, 64e6 + 64e6},
+    {"decisions", DOCUMENTS, 0, 0, 0, 0, 0, 0, 13.5, 64e6 + 64e6},
 };
 
 struct nd_spark_job nd_spark_job_default(void)
@@ -87,23 +101,28 @@ enum nd_status nd_spark_job_parse(const char *text, struct nd_spark_job *job, st
 double nd_spark_predict(const struct nd_spark_job *job,
                         struct nd_spark_stage stage[ND_SPARK_STAGES])
 {
-    const double matching = job->documents * job->matching;
+    const double matching = job->documents * job->matching, edges = matching * job->edges;
+    const bool is_one_task = job->documents * ROW_BYTES <= ONE_TASK;
+    const double rounds = edges * EDGE_BYTES <= ONE_TASK ? 1 : job->rounds;
     const double units[] = {[DOCUMENTS] = job->documents,
                             [MATCHING] = matching,
                             [SHARED] = matching * job->buckets,
-                            [ROUNDS] = matching * job->edges * job->rounds};
+                            [ROUNDS] = edges * rounds};
 
     for (int i = 0; i < ND_SPARK_STAGES; i++) {
         const struct coefficients *c = &STAGES[i];
+        const double many_bytes = is_one_task ? 0 : c->many_bytes;
+        const double job_s = c->job_s + (is_one_task ? 0 : c->many_s);
+        const double document_s = c->document_us * 1e-6 + job->bytes * c->byte_ns * 1e-9;
 
         stage[i] = (struct nd_spark_stage){
             .name = c->name,
-            .shuffled_bytes = units[c->unit] * (c->bytes + c->text_bytes * job->bytes),
-            .processor_seconds =
-                job->documents * (c->document_us * 1e-6 + job->bytes * c->byte_ns * 1e-9),
+            .shuffled_bytes = units[c->unit] * (c->bytes + many_bytes + c->text_bytes * job->bytes),
+            .processor_seconds = job_s + job->documents * document_s,
             .memory_bytes = c->memory};
         stage[i].seconds = stage[i].processor_seconds / (job->executors * job->cores * job->busy);
     }
     /* Spark removes the files of a shuffle when nothing needs them: the keys end before texts begin. */
-    return fmax(stage[0].shuffled_bytes, stage[3].shuffled_bytes) + stage[1].shuffled_bytes;
+    return fmax(stage[SKETCHES].shuffled_bytes, stage[TEXTS].shuffled_bytes) +
+           stage[CANDIDATES].shuffled_bytes;
 }

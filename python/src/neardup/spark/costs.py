@@ -106,7 +106,7 @@ def costs(documents: float, **job: float) -> Costs:
 
     Examples
     --------
-    >>> round(costs(8e9).stages[0].shuffled / 1e12, 1)
+    >>> round(costs(8e9).stages[1].shuffled / 1e12, 1)
     3.9
     """
     given = {"documents": documents, **_DEFAULTS, **job}
