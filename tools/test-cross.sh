@@ -46,6 +46,7 @@ stop_wine() { [ -z "$server" ] || "$server" -k || true; }
 trap stop_wine EXIT
 start_wine() {
     export WINEPREFIX=$PWD/build/wine WINEDEBUG=-all
+    mkdir -p "$WINEPREFIX"
     server=$(command -v wineserver || echo /usr/lib/wine/wineserver64)
     "$server" -p # one server for all programs
 }
