@@ -39,7 +39,7 @@ fi
 # Comments and docstrings begin with a subject or an imperative, and mean something by themselves.
 if echo "$sources" | grep -v '\.md$' | xargs -d '\n' \
     grep -nIE '^[[:space:]]*(/\*|//|\*|#|r?""") ?(Of|What|Where|Who|The same|Those) ' >&2; then
-    complain "comments that begin with what they leave out, above"
+    complain "comments that begin with neither a subject nor an imperative, above"
 fi
 if echo "$sources" | xargs -d '\n' grep -nIE '^(<{7}|>{7})( |$)' >&2; then
     complain "marks of a merge, above"

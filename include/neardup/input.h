@@ -441,7 +441,8 @@ struct nd_input_library {
     const char *name, *package;
     /* Inputs and outputs that need it. */
     const char *serves;
-    /* Why it cannot be opened, with the packages; NULL: it was opened. Valid for ever. */
+    /* The reason why it cannot be opened, and the packages that bring it; NULL: it was opened. It
+       is never freed. */
     const char *missing;
 };
 

@@ -15,10 +15,10 @@ enum {
     KEY_BYTES = 21 * 16,  /* a document's bands, each with its node */
     EDGE_BYTES = 2 * 8,   /* two nodes */
     ONE_TASK = 128 << 20, /* bytes of rows, or of edges, that one task takes */
-    SKETCHES = 1,         /* places in STAGES */
-    CANDIDATES,
-    TEXTS = 4,
 };
+
+/* The stages, in the order in which they come. */
+enum { SESSION, SKETCHES, CANDIDATES, COMPONENTS, TEXTS, DECISIONS };
 
 /*
  * The only table of stages and coefficients.  Bytes follow from the definitions of rows, keys and
@@ -36,12 +36,12 @@ static const struct coefficients {
     double byte_ns;     /* processor time for each byte of text, in nanoseconds */
     double memory;      /* of the Python process of a core */
 } STAGES[ND_SPARK_STAGES] = {
-    {"session", DOCUMENTS, 0, 0, 0, 5.3, 6, 0, 0, 0},
-    {"sketches", DOCUMENTS, ROW_BYTES, KEY_BYTES, 0, 0, 0, 0, 10.9, 64e6},
-    {"candidates", SHARED, 0, ROW_BYTES + 8, 0, 0, 0, 40.2, 0, 64e6},
-    {"components", ROUNDS, 0, EDGE_BYTES, 0, 0, 0, 0, 0, 64e6},
-    {"texts", MATCHING, 0, 0, 0.32, 0, 0, 0, 6.1, 64e6 + 64e6},
-    {"decisions", DOCUMENTS, 0, 0, 0, 0, 0, 0, 13.5, 64e6 + 64e6},
+    [SESSION] = {"session", DOCUMENTS, 0, 0, 0, 5.3, 6, 0, 0, 0},
+    [SKETCHES] = {"sketches", DOCUMENTS, ROW_BYTES, KEY_BYTES, 0, 0, 0, 0, 10.9, 64e6},
+    [CANDIDATES] = {"candidates", SHARED, 0, ROW_BYTES + 8, 0, 0, 0, 40.2, 0, 64e6},
+    [COMPONENTS] = {"components", ROUNDS, 0, EDGE_BYTES, 0, 0, 0, 0, 0, 64e6},
+    [TEXTS] = {"texts", MATCHING, 0, 0, 0.32, 0, 0, 0, 6.1, 64e6 + 64e6},
+    [DECISIONS] = {"decisions", DOCUMENTS, 0, 0, 0, 0, 0, 0, 13.5, 64e6 + 64e6},
 };
 
 struct nd_spark_job nd_spark_job_default(void)

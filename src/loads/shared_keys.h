@@ -21,8 +21,8 @@
  *               again); those that may have come more than once go to an external sort
  *     next      the keys come back in order
  *
- * If so many keys do not fit into the filter, they go through it in rounds, in each of which it has
- * a share of them all.  The first round's is noted as documents are added.
+ * If the keys do not all fit into the filter, they go through it in rounds, a share of them in each.
+ * The share of the first round is noted as documents are added.
  */
 struct nd_shared_keys;
 

@@ -77,7 +77,7 @@ static inline int remove_folder(void **state)
 }
 
 /* The text of a number: a few are empty, some long, some of random bytes that zstd cannot shorten.
- * It is equal at each call; the caller frees it. */
+ * Every call for a number gives equal bytes, which the caller frees. */
 static inline struct nd_view text_of(uint64_t number)
 {
     uint64_t kind = nd_mix64(number * 3 + 1) % 50, length = nd_mix64(number * 3 + 2);

@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import _native
-from .._dedup import dedup as local_dedup
 from .._files import as_bytes
 from .._frames import Columns, append_rows
-from .._recipe import Recipe
 from ._candidates import rows_of, write_rows
 from ._dedup import NODE, Labels
 from ._packing import COMPONENT, DECIDE_BYTES
-from ._places import Asked, called, manifest_of
+from ._places import Asked, called, manifest_of, written
 
 if TYPE_CHECKING:
     import pyarrow
@@ -178,13 +176,7 @@ class SketchingLines:
 class DecidingLines:
     """The engine of one machine, given the lines of whole components, which are read where they are."""
 
-    recipe: str
-    files: tuple[str, ...]
-    text: str
-    id: str | None
-    within: str | None
-    prefer: tuple[str, tuple[str, ...]] | None
-    is_plain: bool  # nothing but the text is read
+    asked: Asked
     ranges: tuple[int, ...]  # the place where each begins
 
     def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -212,34 +204,32 @@ class DecidingLines:
         if file is None:
             if len(opened) == OPEN_FILES:
                 opened.pop(next(iter(opened))).close()
-            file = opened[number] = open(self.files[number], "rb", buffering=1 << 16)
+            file = opened[number] = open(self.asked.files[number], "rb", buffering=1 << 16)
         file.seek(node & (1 << FILE_SHIFT) - 1)
         line = file.readline()
         return line if line.endswith(b"\n") else line + b"\n"
 
     def _record(self, node: int, line: bytes) -> dict[str, Any]:
-        return parsed(self.files[node >> FILE_SHIFT], node & (1 << FILE_SHIFT) - 1, line, self.text)
+        return parsed(self.asked.files[node >> FILE_SHIFT], node & (1 << FILE_SHIFT) - 1, line, self.asked.text)
 
     def _decided(self, nodes: list[int], lines: list[bytes]) -> pyarrow.RecordBatch:
         import pyarrow
 
-        data: Any = texts_of(lines, self.text, self.id) if self.is_plain else None
+        asked = self.asked
+        data: Any = texts_of(lines, asked.text, asked.id) if not asked.others else None
         is_table = data is not None
         if not is_table:
             data = [self._record(node, line) for node, line in zip(nodes, lines)]
         ids = None
-        if self.id is not None and is_table:
-            ids = data.column(self.id).combine_chunks()
-        elif self.id is not None:
-            ids = pyarrow.array([called(record.get(self.id)) for record in data], pyarrow.string())
-        result = local_dedup(
-            data, self.text, recipe=Recipe.parse(self.recipe), within=self.within, prefer=self.prefer, threads=1
-        )
-        return manifest_of(result, nodes, ids, self._place)
+        if asked.id is not None and is_table:
+            ids = data.column(asked.id).combine_chunks()
+        elif asked.id is not None:
+            ids = pyarrow.array([called(record.get(asked.id)) for record in data], pyarrow.string())
+        return manifest_of(asked.decide(data), nodes, ids, self._place)
 
     def _place(self, node: int) -> tuple[str, int, int]:
         offset = node & (1 << FILE_SHIFT) - 1
-        return self.files[node >> FILE_SHIFT], offset, bisect.bisect_right(self.ranges, node) - 1
+        return self.asked.files[node >> FILE_SHIFT], offset, bisect.bisect_right(self.ranges, node) - 1
 
 
 @dataclass(frozen=True)
@@ -250,13 +240,7 @@ class Writing:
     folder: str
 
     def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        import pyarrow
-
-        for batch in batches:
-            counts = [self._write(**row) for row in batch.to_pylist()]
-            arrays = [pyarrow.array(some, pyarrow.int64()) for some in zip(*counts)]
-            if arrays:
-                yield pyarrow.RecordBatch.from_arrays(arrays, ["documents", "kept"])
+        return written(batches, lambda row: self._write(**row))
 
     def _write(self, range: int, file: int, start: int, stop: int, gone: list[int] | None) -> tuple[int, int]:
         removed = frozenset(gone or ())
@@ -302,12 +286,8 @@ class LinesJob:
 
     def decided(self, spark: SparkSession, labels: Labels, parts: int, schema: str) -> DataFrame:
         """The documents that are removed."""
-        asked = self.asked
-        is_plain = not asked.others
         starts = tuple((file << FILE_SHIFT) + start for file, start in zip(self.pieces["file"], self.pieces["start"]))
-        deciding = DecidingLines(
-            asked.recipe, asked.files, asked.text, asked.id, asked.within, asked.prefer, is_plain, starts
-        )
+        deciding = DecidingLines(self.asked, starts)
         together = labels.to_frame(spark).repartition(parts, COMPONENT).sortWithinPartitions(COMPONENT, NODE)
         return together.mapInArrow(deciding, schema)
 

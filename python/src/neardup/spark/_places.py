@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._dedup import Result
+from .._dedup import Result, dedup
 from .._frames import Columns
+from .._recipe import Recipe
 from ._candidates import columns_for
 from ._dedup import EVIDENCE, NODE, evidence_types
 
@@ -28,6 +29,11 @@ class Asked:
     prefer: tuple[str, tuple[str, ...]] | None
     fields: tuple[str, ...]  # that the recipe compares
     others: tuple[str, ...]  # what decides, beside the text
+
+    def decide(self, data: Any) -> Result:
+        """Decide about whole components, by the engine of one machine."""
+        recipe = Recipe.parse(self.recipe)
+        return dedup(data, self.text, recipe=recipe, within=self.within, prefer=self.prefer, threads=1)
 
     def columns(self) -> tuple[Columns, int, tuple[int, ...]]:
         """The columns of which records are made, with the numbers of the group's and of the fields'."""
@@ -54,6 +60,19 @@ def manifest_of(
     arrays.append(pyarrow.array([place(node)[2] for node in gone], pyarrow.int64()))
     names = manifest_columns(None if ids is None else "id")
     return pyarrow.RecordBatch.from_arrays(arrays, [*names, NODE, "range"])
+
+
+def written(
+    batches: Iterator[pyarrow.RecordBatch], write: Callable[[dict[str, Any]], tuple[int, int]]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Write the survivors of each row of the batches; give its numbers of documents and of kept ones."""
+    import pyarrow
+
+    for batch in batches:
+        counts = [write(row) for row in batch.to_pylist()]
+        arrays = [pyarrow.array(some, pyarrow.int64()) for some in zip(*counts)]
+        if arrays:
+            yield pyarrow.RecordBatch.from_arrays(arrays, ["documents", "kept"])
 
 
 def called(value: Any) -> str | None:

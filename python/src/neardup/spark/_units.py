@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from .._by_command import Archive, is_archive
-from .._dedup import dedup as local_dedup
 from .._frames import Columns
 from .._outputs import Outputs
 from .._packed import endings
-from .._recipe import Recipe
 from .._sources import AllBut, Parquet, Source, kind_of
 from ._candidates import BLOBS, rows_of, write, write_rows
 from ._dedup import NODE, Labels
 from ._packing import COMPONENT, buckets_for, packed, unpacked
-from ._places import Asked, called, manifest_of
+from ._places import Asked, called, manifest_of, written
 
 if TYPE_CHECKING:
     import pyarrow
@@ -154,12 +152,7 @@ class Gathering:
 class DecidingUnits:
     """The engine of one machine, given whole components in blobs."""
 
-    recipe: str
-    files: tuple[str, ...]
-    text: str
-    id: str | None
-    within: str | None
-    prefer: tuple[str, tuple[str, ...]] | None
+    asked: Asked
     unit_files: tuple[int, ...]
     unit_rows: tuple[int, ...]
 
@@ -167,15 +160,13 @@ class DecidingUnits:
         for table in unpacked(batches, (NODE,)):
             nodes = table.column(NODE).to_pylist()
             data = table.drop_columns([COMPONENT, NODE])
-            result = local_dedup(
-                data, self.text, recipe=Recipe.parse(self.recipe), within=self.within, prefer=self.prefer, threads=1
-            )
-            ids = None if self.id is None else as_strings(data.column(self.id))
+            result = self.asked.decide(data)
+            ids = None if self.asked.id is None else as_strings(data.column(self.asked.id))
             yield manifest_of(result, nodes, ids, self._place)
 
     def _place(self, node: int) -> tuple[str, int, int]:
         unit = node >> UNIT_SHIFT
-        return self.files[self.unit_files[unit]], self.unit_rows[unit] + (node & NUMBER), unit
+        return self.asked.files[self.unit_files[unit]], self.unit_rows[unit] + (node & NUMBER), unit
 
 
 def as_strings(ids: Any) -> Any:
@@ -196,13 +187,7 @@ class WritingUnits:
     folder: str
 
     def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        import pyarrow
-
-        for batch in batches:
-            counts = [self._write(unit) for unit in batch.to_pylist()]
-            arrays = [pyarrow.array(some, pyarrow.int64()) for some in zip(*counts)]
-            if arrays:
-                yield pyarrow.RecordBatch.from_arrays(arrays, ["documents", "kept"])
+        return written(batches, self._write)
 
     def _write(self, unit: dict[str, Any]) -> tuple[int, int]:
         gone = [node & NUMBER for node in unit["gone"] or ()]
@@ -241,16 +226,7 @@ class UnitsJob:
         for name in (asked.id, *asked.others):
             if name != asked.text:
                 columns.add(name)
-        deciding = DecidingUnits(
-            asked.recipe,
-            asked.files,
-            asked.text,
-            asked.id,
-            asked.within,
-            asked.prefer,
-            tuple(self.pieces["file"]),
-            tuple(self.pieces["row"]),
-        )
+        deciding = DecidingUnits(asked, tuple(self.pieces["file"]), tuple(self.pieces["row"]))
         gathering = Gathering(asked.files, columns, buckets_for(parts, labels.n))
         blobs = self._labelled(spark, labels, parts).mapInArrow(gathering, BLOBS)
         return blobs.repartition(parts, "part").sortWithinPartitions("part").mapInArrow(deciding, schema)
